@@ -1,0 +1,87 @@
+//! What a check is told: the limits and strategies of one test, already merged from flags, attributes and defaults.
+
+use serde::{Deserialize, Serialize};
+
+/// The memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryModel {
+    /// The C++20 rules, which Rust promises, without load buffering.
+    Rc20,
+    /// Sequential consistency: every atomic is `SeqCst`.
+    Sc,
+}
+
+/// In which order executions are explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Last in, first out: the smallest memory.
+    Dfs,
+    /// Fewest events first: the smallest counterexample.
+    Bfs,
+    /// A random item of the frontier next.
+    Random,
+    /// Independent executions: random thread, random consistent write.
+    Walk,
+    /// Independent executions: random priorities with `d` priority changes.
+    Pct(u32),
+}
+
+/// Which items a full frontier loses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drop {
+    /// The one that would be added.
+    Newest,
+    /// The one that waits longest.
+    Oldest,
+    /// A random one.
+    Random,
+}
+
+/// All options of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The memory model.
+    pub memory_model: MemoryModel,
+    /// The strategy.
+    pub strategy: Strategy,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// At most this many executions (complete and blocked). `walk` and `pct` need it or a time limit; without either they make 10,000.
+    pub max_executions: Option<u64>,
+    /// At most this many events in one execution.
+    pub max_events: u64,
+    /// Wall time, milliseconds.
+    pub time_limit: Option<u64>,
+    /// Bytes for the engine and the heap of the test together.
+    pub max_memory: Option<u64>,
+    /// Stop after this many failures.
+    pub max_failures: u64,
+    /// At most this many items in the frontier (`bfs`, `random`).
+    pub queue_limit: Option<(u64, Drop)>,
+    /// Milliseconds without an operation after which an execution counts as a hang.
+    pub hang_limit: u64,
+    /// Panics of spawned threads are part of the test (they are given to `join`), not a failure.
+    pub allow_panics: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            memory_model: MemoryModel::Rc20,
+            strategy: Strategy::Dfs,
+            seed: 0,
+            max_executions: None,
+            max_events: 10_000,
+            time_limit: None,
+            max_memory: None,
+            max_failures: 1,
+            queue_limit: None,
+            hang_limit: 10_000,
+            allow_panics: false,
+        }
+    }
+}

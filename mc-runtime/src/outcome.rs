@@ -1,0 +1,99 @@
+//! What a check found, as data: verdict, bounds, failures. Everything that is printed anywhere is made from these.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known about a test after its exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every execution was explored, nothing was cut.
+    Proved,
+    /// A counterexample was found.
+    Failed,
+    /// Explored up to the bounds that are named.
+    Bounded,
+    /// Independent random executions.
+    Sampled,
+    /// Stopped from outside; what was learned so far holds.
+    Interrupted,
+    /// The tool could not check it (not the code's fault, or not known to be).
+    Error,
+}
+
+/// A limit that cut the exploration, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The option's name, as in `max_events`.
+    pub limit: String,
+    /// Its value, in the option's unit (seconds for times, bytes for memory).
+    pub value: u64,
+    /// How many executions (or frontier items) it cut.
+    pub cut: u64,
+}
+
+/// The kinds of failure; the names in JSON are those of `expect = "..."`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "described in the README's table of failure kinds")]
+pub enum FailureKind {
+    Panic,
+    Deadlock,
+    LostWakeup,
+    Livelock,
+    DataRace,
+    Leak,
+    UseAfterFree,
+    DoubleFree,
+    Crash,
+    StackOverflow,
+    Hang,
+    Nondeterminism,
+    Uncontrolled,
+    Contract,
+    Monitor,
+}
+
+/// One line of the user's source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Site {
+    /// As the compiler names it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+/// A counterexample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// One line, then (after a line break) details.
+    pub message: String,
+    /// The thread that failed, as `T2` or `T2 name`; `main` is the body.
+    pub thread: String,
+    /// Where.
+    pub site: Option<Site>,
+    /// Replays it.
+    pub schedule: String,
+    /// The number of the execution that found it, from 1.
+    pub execution: u64,
+}
+
+/// The result of one test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What is known.
+    pub verdict: Verdict,
+    /// Executions in which every thread ended.
+    pub executions: u64,
+    /// Executions that ended with a thread that waits, without being a failure of their own.
+    pub blocked: u64,
+    /// The limits that cut it.
+    pub bounds: Vec<Bound>,
+    /// The counterexamples.
+    pub failures: Vec<Failure>,
+    /// Frontier items not explored.
+    pub frontier: u64,
+    /// Wall time, seconds.
+    pub seconds: f64,
+}

@@ -1,0 +1,1 @@
+//! Concurrent structures, checked by `cargo mc test`.

@@ -1,0 +1,1 @@
+//! Conformance and end-to-end tests of cargo-mc.
