@@ -4,3 +4,4 @@ pub mod meta;
 pub mod ops;
 pub mod options;
 pub mod outcome;
+pub mod worker;

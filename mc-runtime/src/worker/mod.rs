@@ -1,0 +1,9 @@
+//! Worker processes: a test binary that was started with [`ENVIRONMENT`] set runs one task and speaks [`Message`]s.
+//!
+//! The protocol is one JSON object a line on the worker's standard output. Before `main`, the worker moves that pipe out of
+//! the way and points its own standard output at its standard error, so that nothing a body prints gets into the protocol:
+//! the client gives `/dev/null` as standard error for a check, and its own for a replay that may print.
+
+pub mod message;
+
+pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};
