@@ -1,0 +1,46 @@
+//! Starting cargo again with `--cfg mc`, so that tests of the checked types run under a plain `cargo test` too.
+//!
+//! What a build with `--cfg mc` needs is compiled into a target directory of its own, beside what a plain build compiles.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A cargo command for this workspace that compiles with `--cfg mc`, into the folder `name` of the target directory
+/// that holds `tmpdir` (pass `env!("CARGO_TARGET_TMPDIR")`, or another folder directly in the target directory).
+/// The caller's own rustflags are kept, and the profile is the one that this crate was compiled with.
+pub fn cargo(subcommand: &str, tmpdir: &str, name: &str) -> Command {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let target: PathBuf = Path::new(tmpdir).parent().unwrap_or(Path::new(tmpdir)).join(name);
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.arg(subcommand).arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target);
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
+        Ok(flags) if !flags.is_empty() => command.env("CARGO_ENCODED_RUSTFLAGS", format!("{flags}\x1f--cfg\x1fmc")),
+        _ => {
+            let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+            command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", format!("{flags} --cfg mc"))
+        }
+    };
+    command
+}
+
+/// Runs the integration test `test` of this package with `--cfg mc`.
+///
+/// # Errors
+/// If cargo cannot be started, or the tests do not compile or fail: then the message is what cargo and the tests printed.
+pub fn run_test(test: &str, tmpdir: &str, name: &str) -> io::Result<()> {
+    let output = cargo("test", tmpdir, name).args(["--package", "mc-tests", "--test", test]).output()?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(io::Error::other(format!("{}\n{stdout}\n{stderr}", output.status)));
+    }
+    // A filter or a `cfg` that leaves nothing to run must not pass for success.
+    if !stdout.contains("test result: ok.") || stdout.contains(" 0 passed") {
+        return Err(io::Error::other(format!("no test ran\n{stdout}\n{stderr}")));
+    }
+    Ok(())
+}

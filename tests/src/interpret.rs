@@ -1,0 +1,278 @@
+//! Runs a litmus program as real code: one checked thread per thread of the program, checked atomics and mutexes for
+//! its locations. What is found is what the engine explores, through the same shims that users take.
+//!
+//! Source: the meaning of the operations is that of `next_op` and `rmw_result` in `tests/spec/exploration.py`.
+//! Invariants:
+//! - the body's own thread makes no events but spawns and joins, so that executions can be counted;
+//! - nothing here allocates in an execution and keeps it: what is collected goes into memory reserved beforehand.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
+
+use mc::sync::atomic::{AtomicI32, AtomicI64, Ordering, fence};
+use mc::sync::{Mutex, MutexGuard};
+use mc_runtime::ops::{self, Guard, Label, Test, Update, Width};
+use mc_runtime::options::{MemoryModel, Options};
+use mc_runtime::outcome::Outcome;
+
+use crate::program::{Column, Kind, LIMIT, LocationId, Op, Order, RegisterId, Resolved, Value};
+
+/// The distinct outcomes of complete executions.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Finals {
+    /// All of them.
+    All(BTreeSet<Vec<i64>>),
+    /// There are more than there was room for; these are some.
+    TooMany(BTreeSet<Vec<i64>>),
+}
+
+/// Explores every execution of `program`, failures included. Room is made for `room` outcomes.
+///
+/// # Panics
+/// If a thread of an earlier exploration panicked while it held what is collected: a mistake in this file.
+pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome, Finals) {
+    let options = Options { memory_model: model, max_failures: u64::MAX, ..Options::default() };
+    let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
+    let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
+    let outcome = mc_runtime::explore::check(&options, move || body(&program, &rows));
+    let collected = lock(&collected);
+    let rows = collected.rows().map(<[i64]>::to_vec).collect();
+    (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
+}
+
+/// Distinct rows of equal width, in memory that was reserved when it was made.
+struct Collected {
+    width: usize,
+    values: Vec<i64>,
+    overflowed: bool,
+}
+
+impl Collected {
+    fn with_room(width: usize, rows: usize) -> Self {
+        // One row more: a new row is written before it is compared.
+        Self { width, values: Vec::with_capacity(width * (rows + 1)), overflowed: false }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[i64]> {
+        self.values.chunks_exact(self.width.max(1))
+    }
+
+    fn add(&mut self, row: impl Iterator<Item = i64>) {
+        if self.overflowed || self.width == 0 {
+            return;
+        }
+        let start = self.values.len();
+        self.values.extend(row);
+        let (old, new) = self.values.split_at(start);
+        assert_eq!(new.len(), self.width, "a value for each column");
+        if old.chunks_exact(self.width).any(|row| row == new) {
+            self.values.truncate(start);
+        } else if self.values.capacity() - self.values.len() < self.width {
+            self.values.truncate(start);
+            self.overflowed = true;
+        }
+    }
+}
+
+fn lock(collected: &StdMutex<Collected>) -> StdMutexGuard<'_, Collected> {
+    collected.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The body of the check: makes the locations, runs the threads, collects how they ended.
+fn body(program: &Arc<Resolved>, collected: &StdMutex<Collected>) {
+    let locations: Arc<[Location]> = program.locations.iter().map(|kind| Location::new(*kind)).collect();
+    let mut handles = Vec::with_capacity(program.threads.len());
+    for thread in 0..program.threads.len() {
+        let (program, locations) = (Arc::clone(program), Arc::clone(&locations));
+        handles.push(mc::thread::spawn(move || run_thread(&program.threads[thread], &locations)));
+    }
+    let mut ends = Vec::with_capacity(handles.len());
+    for handle in handles {
+        ends.push(handle.join().expect("a thread of a litmus program does not panic"));
+    }
+    let value = |column: &Column| match *column {
+        Column::Register(thread, register) => ends[thread].registers[register.0],
+        Column::Location(id) => match &locations[id.0] {
+            Location::Lock(_) => i64::from(ends.iter().any(|end| end.holds[id.0])),
+            atomic => atomic.after_all(),
+        },
+    };
+    lock(collected).add(program.columns.iter().map(value));
+}
+
+/// How a thread ended.
+struct End {
+    registers: [i64; LIMIT],
+    /// The locks that it did not unlock.
+    holds: [bool; LIMIT],
+}
+
+enum Location {
+    Atomic(AtomicI64),
+    Guarded(AtomicI32),
+    Lock(Mutex<()>),
+}
+
+/// As the word of a guarded location; programs keep to small values.
+fn narrow(value: i64) -> i32 {
+    i32::try_from(value).expect("values of guarded locations have 32 bits")
+}
+
+impl Location {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Atomic => Self::Atomic(AtomicI64::new(0)),
+            Kind::Guarded => Self::Guarded(AtomicI32::new(0)),
+            Kind::Lock => Self::Lock(Mutex::new(())),
+        }
+    }
+
+    fn store(&self, value: i64, order: Ordering) {
+        match self {
+            Self::Atomic(at) => at.store(value, order),
+            Self::Guarded(_) | Self::Lock(_) => unreachable!("`Program::resolve` refuses a store to them"),
+        }
+    }
+
+    fn load(&self, order: Ordering) -> i64 {
+        match self {
+            Self::Atomic(at) => at.load(order),
+            Self::Guarded(at) => at.load(order).into(),
+            Self::Lock(_) => unreachable!("`Program::resolve` refuses a load of a lock"),
+        }
+    }
+
+    /// A loop of its own, so that no other load shares its place in the source.
+    #[inline(never)]
+    fn spin_until(&self, value: i64, order: Ordering) {
+        match self {
+            Self::Atomic(at) => {
+                while at.load(order) != value {
+                    mc::hint::spin_loop();
+                }
+            }
+            Self::Guarded(_) | Self::Lock(_) => unreachable!("`Program::resolve` refuses to await them"),
+        }
+    }
+
+    fn add(&self, value: i64, order: Ordering) -> i64 {
+        match self {
+            Self::Atomic(at) => at.fetch_add(value, order),
+            Self::Guarded(at) => at.fetch_add(narrow(value), order).into(),
+            Self::Lock(_) => unreachable!("`Program::resolve` refuses an addition to a lock"),
+        }
+    }
+
+    fn swap(&self, value: i64, order: Ordering) -> i64 {
+        match self {
+            Self::Atomic(at) => at.swap(value, order),
+            Self::Guarded(at) => at.swap(narrow(value), order).into(),
+            Self::Lock(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
+        }
+    }
+
+    fn compare_exchange(&self, expected: i64, new: i64, orders: [Ordering; 2]) -> i64 {
+        let [success, failure] = orders;
+        match self {
+            Self::Atomic(at) => at.compare_exchange(expected, new, success, failure).unwrap_or_else(|old| old),
+            Self::Guarded(at) => {
+                let old = at.compare_exchange(narrow(expected), narrow(new), success, failure);
+                old.unwrap_or_else(|old| old).into()
+            }
+            Self::Lock(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
+        }
+    }
+
+    fn wait_add(&self, test: Test, value: i64, order: Ordering) -> i64 {
+        let Self::Guarded(at) = self else { unreachable!("`Program::resolve` makes what is waited for guarded") };
+        let update = Update::KeepAdd { keep: u32::MAX, add: narrow(value).cast_unsigned() };
+        let old = ops::wait(at.as_ptr().cast(), Width::W32, Guard { test, update }, order, Label::Atomic);
+        let old = u32::try_from(old.expect("the thread is under control")).expect("a word of 32 bits");
+        old.cast_signed().into()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        let Self::Lock(mutex) = self else { unreachable!("`Program::resolve` makes what is locked a lock") };
+        mutex.lock().expect("nobody panics while holding it")
+    }
+
+    /// The last value in modification order, when every thread has been joined.
+    fn after_all(&self) -> i64 {
+        match self {
+            // SAFETY: reads a live atomic of this type without an event. All threads that had access to it were joined by the only
+            // caller, `body`, and this is the thread that joined them, so nobody writes to it any more.
+            Self::Atomic(at) => unsafe { at.as_ptr().read() },
+            // SAFETY: as above.
+            Self::Guarded(at) => unsafe { at.as_ptr().read() }.into(),
+            Self::Lock(_) => unreachable!("`body` knows who holds a lock"),
+        }
+    }
+}
+
+/// What the operations of one thread read and write, besides locations.
+struct Thread<'a> {
+    locations: &'a [Location],
+    registers: [i64; LIMIT],
+    guards: [Option<MutexGuard<'a, ()>>; LIMIT],
+}
+
+fn run_thread(ops: &[Op<LocationId, RegisterId>], locations: &[Location]) -> End {
+    let mut thread = Thread { locations, registers: [0; LIMIT], guards: [const { None }; LIMIT] };
+    let mut next = 0;
+    while let Some(op) = ops.get(next) {
+        next += 1 + thread.run(op);
+    }
+    let holds = std::array::from_fn(|location| thread.guards[location].is_some());
+    // A lock that the program does not unlock stays locked.
+    std::mem::forget(thread.guards);
+    End { registers: thread.registers, holds }
+}
+
+impl Thread<'_> {
+    fn value(&self, value: Value<RegisterId>) -> i64 {
+        match value {
+            Value::Given(value) => value,
+            Value::Register(register) => self.registers[register.0],
+        }
+    }
+
+    fn set(&mut self, register: Option<RegisterId>, value: i64) {
+        if let Some(register) = register {
+            self.registers[register.0] = value;
+        }
+    }
+
+    /// Does one operation and says how many of those that follow are skipped.
+    fn run(&mut self, op: &Op<LocationId, RegisterId>) -> usize {
+        let locations = self.locations;
+        let at = |location: LocationId| &locations[location.0];
+        match *op {
+            Op::Store { loc, val, ord } => at(loc).store(self.value(val), ord.std()),
+            Op::Load { loc, reg, ord } => self.set(reg, at(loc).load(ord.std())),
+            Op::Fadd { loc, val, reg, ord } => self.set(reg, at(loc).add(self.value(val), ord.std())),
+            Op::Xchg { loc, val, reg, ord } => self.set(reg, at(loc).swap(self.value(val), ord.std())),
+            Op::Cas { loc, expected, val, reg, ord, fail_ord } => {
+                let orders = [ord, fail_ord.unwrap_or(ord.of_failure())].map(Order::std);
+                self.set(reg, at(loc).compare_exchange(self.value(expected), self.value(val), orders));
+            }
+            Op::Fence { ord } => fence(ord.std()),
+            Op::Choose { n, reg } => {
+                let chosen = mc::choose(0..n);
+                self.set(reg, i64::try_from(chosen).expect("a small choice"));
+            }
+            Op::Await { loc, val, reg, ord } => {
+                let value = self.value(val);
+                at(loc).spin_until(value, ord.std());
+                self.set(reg, value);
+            }
+            Op::Lock { loc, .. } => self.guards[loc.0] = Some(at(loc).lock()),
+            Op::Unlock { loc, .. } => drop(self.guards[loc.0].take().expect("unlocks what it holds")),
+            Op::WaitAdd { loc, lo, hi, val, reg, ord } => {
+                let old = at(loc).wait_add(Test::Range { lo, hi }, self.value(val), ord.std());
+                self.set(reg, old);
+            }
+            Op::If { reg, val, n } => return if self.registers[reg.0] == val { 0 } else { n },
+        }
+        0
+    }
+}

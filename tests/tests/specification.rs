@@ -1,0 +1,54 @@
+//! The executable specification in `spec/` is the one that the engine was designed from, and agrees with brute force.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use mc_tests::corpus::spec_folder;
+
+/// Says something that is seen although the test passes: libtest captures what the print macros write, not this.
+fn say(what: &str) {
+    writeln!(std::io::stderr(), "{what}").expect("standard error is open");
+}
+
+/// Runs a script of the specification; `None`, and says so, where there is no Python.
+fn python(arguments: &[&str]) -> Option<Output> {
+    match Command::new("python3").arg("-B").args(arguments).current_dir(spec_folder()).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            say(&format!("SKIPPED: python3 {}: {error}", arguments.join(" ")));
+            None
+        }
+    }
+}
+
+#[test]
+fn the_copies_are_those_of_the_shared_specification() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec");
+    if !shared.is_dir() {
+        say("SKIPPED: there is no shared specification beside the repository to compare the copies with");
+        return;
+    }
+    for name in ["exploration.py", "check_spec.py", "litmus.py", "litmus.json"] {
+        let ours = std::fs::read(spec_folder().join(name)).expect(name);
+        let theirs = std::fs::read(shared.join(name)).expect(name);
+        assert!(ours == theirs, "tests/spec/{name} is not the shared specification's");
+    }
+}
+
+#[test]
+fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
+    let Some(output) = python(&["check_spec.py", "2"]) else { return };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+}
+
+#[test]
+fn the_random_programs_that_are_kept_are_what_the_generator_writes() {
+    let Some(output) = python(&["generate.py", "--seed", "1", "--count", "1500", "--largest", "400"]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let kept = std::fs::read(spec_folder().join("random.jsonl")).expect("the corpus is in the repository");
+    assert!(output.stdout == kept, "write tests/spec/random.jsonl anew, as tests/README.md says");
+}
