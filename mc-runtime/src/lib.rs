@@ -1,6 +1,15 @@
-//! The engine of cargo-mc.
+//! The engine of cargo-mc: it proves, or refutes with a replayable counterexample, that a concurrent test holds under every
+//! schedule and every weak-memory outcome, with one execution per equivalence class.
+//!
+//! What a test does to shared state is an event in an execution graph (`graph`). A memory model (`model`) says which graphs are
+//! consistent, `explore` makes each of them once, and `exec` runs the real code along them. Shims enter through [`ops`].
 
+mod explore;
+mod graph;
+mod ids;
 pub mod meta;
+mod model;
+mod operation;
 pub mod ops;
 pub mod options;
 pub mod outcome;

@@ -4,6 +4,7 @@
 //! the way and points its own standard output at its standard error, so that nothing a body prints gets into the protocol:
 //! the client gives `/dev/null` as standard error for a check, and its own for a replay that may print.
 
+pub mod client;
 pub mod message;
 
 pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};

@@ -1,0 +1,102 @@
+//! A counterexample as text: one column per thread, program order down, with places, values and how to see it again.
+//!
+//! Pure: [`render`] makes a `String` from data and reads nothing but source files. Both ways to run a test print it.
+//! Not here: the line of a test in a run, summaries, JSON and JUnit (`cargo-mc`).
+
+mod cells;
+mod columns;
+mod source;
+mod style;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::outcome::{Failure, Site};
+use crate::worker::TraceEvent;
+
+pub use source::Sources;
+pub use style::Style;
+
+/// How and for whom a counterexample is shown.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The test, as the user knows it.
+    pub test: String,
+    /// The command that shows this execution again, without the schedule: `cargo mc replay`.
+    pub replay: String,
+    /// Where the failure is recorded too.
+    pub recorded: Option<String>,
+    /// Where source files may be: the package's and the workspace's directories.
+    pub roots: Vec<PathBuf>,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Colours, or none.
+    pub style: Style,
+}
+
+/// The width when nobody knows better.
+pub const WIDTH: usize = 120;
+const MARGIN: &str = "      ";
+
+/// The whole report of one counterexample, with a line break at the end.
+pub fn render(failure: &Failure, trace: &[TraceEvent], view: &View) -> String {
+    let mut sources = Sources::new(&view.roots);
+    let (headline, details) = failure.message.split_once('\n').unwrap_or((&failure.message, ""));
+    let mut out = String::new();
+    header(&mut out, failure, headline, view);
+    let rows = cells::rows(trace, &mut sources);
+    if !rows.is_empty() {
+        columns::write(&mut out, &cells::threads(trace), &rows, view);
+    }
+    if let Some(site) = &failure.site {
+        place(&mut out, failure, site, &mut sources, view);
+    }
+    why(&mut out, details, view);
+    replay(&mut out, failure, view);
+    out
+}
+
+fn header(out: &mut String, failure: &Failure, headline: &str, view: &View) {
+    let Style { bad, strong, reset, .. } = view.style;
+    let kind = failure.kind.noun();
+    let kind = kind.split_once(' ').map_or(kind, |(article, rest)| if article == "a" { rest } else { kind });
+    put(out, format_args!("    {bad}FAILED{reset} {strong}{}{reset}   {kind}: {headline}\n", view.test));
+}
+
+/// The failing line itself.
+fn place(out: &mut String, failure: &Failure, site: &Site, sources: &mut Sources, view: &View) {
+    let Style { dim, reset, .. } = view.style;
+    let text = sources.line(site).map(|line| format!("   {}", line.trim())).unwrap_or_default();
+    let (file, line, thread) = (&site.file, site.line, &failure.thread);
+    put(out, format_args!("{MARGIN}at       {dim}{file}:{line}{reset} in {thread}{text}\n"));
+}
+
+fn why(out: &mut String, details: &str, view: &View) {
+    let Style { strong, reset, .. } = view.style;
+    for (index, line) in details.lines().enumerate() {
+        let label = if index == 0 { "why      " } else { "         " };
+        put(out, format_args!("{MARGIN}{strong}{label}{reset}{line}\n"));
+    }
+}
+
+fn replay(out: &mut String, failure: &Failure, view: &View) {
+    let Style { strong, dim, reset, .. } = view.style;
+    if failure.schedule.is_empty() {
+        put(
+            out,
+            format_args!("{MARGIN}{strong}replay   {reset}not possible: the schedule was lost with the process\n"),
+        );
+        return;
+    }
+    let recorded = view.recorded.as_ref();
+    let recorded = recorded.map(|file| format!("   {dim}(also in {file}){reset}")).unwrap_or_default();
+    put(out, format_args!("{MARGIN}{strong}replay   {reset}{} {}{recorded}\n", view.replay, failure.schedule));
+}
+
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a `String` has no way to fail.
+    let _ = out.write_fmt(text);
+}
+
+#[cfg(test)]
+mod tests;
