@@ -1,0 +1,204 @@
+//! What is left to explore, as one queue with several disciplines.
+//!
+//! Depth first, an item names an event of the graph that is on top of a stack of graphs: it is undone by truncating, and only
+//! a backward revisit copies (`descend`). In any other order, each item stands alone with a copy of its prefix.
+
+use crate::graph::{Graph, Site};
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::Operation;
+use crate::options::{Drop, Strategy};
+use rand::Rng;
+use rand_pcg::Pcg64;
+use std::collections::BinaryHeap;
+
+/// Something to explore.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// The choice `at` takes another value.
+    Choose {
+        /// The last event of its prefix.
+        at: EventId,
+        /// The value.
+        value: u64,
+    },
+    /// The read or update `at` reads from another write.
+    ReadFrom {
+        /// The last event of its prefix.
+        at: EventId,
+        /// The write.
+        write: EventId,
+    },
+    /// The store `at` stands elsewhere in modification order.
+    Place {
+        /// The last event of its prefix.
+        at: EventId,
+        /// The write directly before it.
+        after: EventId,
+    },
+    /// An earlier read reads from `write`.
+    Revisit {
+        /// The length of the graph.
+        len: u32,
+        /// The write.
+        write: EventId,
+        /// The read.
+        read: EventId,
+    },
+    /// A guarded update that waits comes before others.
+    Overtake {
+        /// The length of the graph.
+        len: u32,
+        /// The thread that waits.
+        thread: ThreadId,
+        /// For what.
+        operation: Operation,
+        /// Where.
+        location: LocationId,
+        /// What it would read.
+        write: EventId,
+        /// Where it waits.
+        site: Site,
+    },
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Frontier {
+    discipline: Discipline,
+    /// Depth first: the items of all levels, the running graph's last.
+    items: Vec<Item>,
+    /// Where the items of the running graph begin.
+    base: usize,
+    /// Depth first: the graphs below the running one, and where the items of each begin.
+    below: Vec<(Graph, usize)>,
+    /// In another order: items with their own prefix.
+    heap: BinaryHeap<Queued>,
+    spare: Vec<Graph>,
+    sequence: u64,
+    limit: Option<(u64, Drop)>,
+    dropped: u64,
+}
+
+#[derive(Debug)]
+enum Discipline {
+    Dfs,
+    Bfs,
+    Random(Pcg64),
+}
+
+/// An item that stands alone; the greatest is the one with the least priority, then the oldest.
+#[derive(Debug)]
+struct Queued {
+    priority: u64,
+    sequence: u64,
+    graph: Graph,
+    item: Item,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Queued {}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (other.priority, other.sequence).cmp(&(self.priority, self.sequence))
+    }
+}
+
+impl Frontier {
+    /// An empty queue: last in, first out for every strategy but `bfs` and `random`. The limit counts for those two only.
+    pub fn new(strategy: Strategy, seed: u64, limit: Option<(u64, Drop)>) -> Self {
+        let discipline = match strategy {
+            Strategy::Bfs => Discipline::Bfs,
+            Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
+            Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) => Discipline::Dfs,
+        };
+        let (items, below, heap, spare) = Default::default();
+        Frontier { discipline, items, base: 0, below, heap, spare, sequence: 0, limit, dropped: 0 }
+    }
+
+    /// How many items wait.
+    pub fn len(&self) -> usize {
+        self.items.len() + self.heap.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many items the limit dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Forgets all items.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.base = 0;
+        self.spare.extend(self.below.drain(..).map(|(graph, _)| graph));
+        self.heap.clear();
+    }
+
+    /// Adds an item of the running graph.
+    pub(super) fn push(&mut self, graph: &Graph, item: Item) {
+        let priority = match &mut self.discipline {
+            Discipline::Dfs => return self.items.push(item),
+            Discipline::Bfs => graph.len() as u64,
+            Discipline::Random(rng) => rng.next_u64(),
+        };
+        self.sequence += 1;
+        let sequence = self.sequence;
+        if let Some((limit, drop)) = self.limit
+            && self.heap.len() as u64 >= limit
+        {
+            self.dropped += 1;
+            let victim = match drop {
+                Drop::Newest => None,
+                Drop::Oldest => self.heap.iter().map(|q| q.sequence).min(),
+                Drop::Random => self.heap.iter().map(|q| (q.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15), q.sequence)).min().map(|m| m.1),
+            };
+            let Some(victim) = victim else { return };
+            self.heap.retain(|q| q.sequence != victim);
+        }
+        self.heap.push(Queued { priority, sequence, graph: graph.clone(), item });
+    }
+
+    /// The next item, and its graph.
+    pub(super) fn pop(&mut self, graph: &mut Graph) -> Option<Item> {
+        if let Some(queued) = self.heap.pop() {
+            *graph = queued.graph;
+            return Some(queued.item);
+        }
+        while self.items.len() == self.base {
+            let (below, base) = self.below.pop()?;
+            self.base = base;
+            self.spare.push(std::mem::replace(graph, below));
+        }
+        self.items.pop()
+    }
+
+    /// Puts the running graph aside and another in its place, still to be filled; returns the one put aside.
+    pub(super) fn descend(&mut self, graph: &mut Graph) -> &Graph {
+        let fresh = self.spare.pop().unwrap_or_else(Graph::new);
+        let aside = std::mem::replace(graph, fresh);
+        if matches!(self.discipline, Discipline::Dfs) {
+            self.below.push((aside, self.base));
+            self.base = self.items.len();
+            &self.below.last().expect("just pushed").0
+        } else {
+            self.spare.push(aside);
+            self.spare.last().expect("just pushed")
+        }
+    }
+}

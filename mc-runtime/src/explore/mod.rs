@@ -1,0 +1,206 @@
+//! The exploration: every consistent execution graph exactly once.
+//!
+//! Source: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022), with the unblocked locks of Awamoche
+//! (Kokologiannakis, Marmanis, Vafeiadis, CAV 2023) generalised to guarded read-modify-writes; as in `tests/spec/exploration.py`.
+//! Not here: what is consistent (`model`), and running the test along a graph (`exec`).
+
+mod frontier;
+mod revisit;
+#[cfg(test)]
+mod tests;
+
+pub use frontier::{Frontier, Item};
+
+use crate::graph::extend::New;
+use crate::graph::{Graph, Site};
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::model::{Cycles, coherence, order_exists};
+use crate::operation::{Code, Operation};
+use crate::options::MemoryModel;
+
+/// The graph of the running execution, and what is left to explore.
+#[derive(Debug)]
+pub struct Explorer {
+    /// The graph of the running execution.
+    pub graph: Graph,
+    /// What is left.
+    pub frontier: Frontier,
+    model: MemoryModel,
+    cycles: Cycles,
+    revisit: revisit::Buffers,
+}
+
+/// What `Explorer::next` found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// `graph` is the prefix of an execution that was not explored yet.
+    Prefix,
+    /// The frontier is empty.
+    Done,
+}
+
+impl Explorer {
+    /// An explorer at the empty graph.
+    pub fn new(model: MemoryModel, frontier: Frontier) -> Self {
+        let (cycles, revisit) = Default::default();
+        Explorer { graph: Graph::new(), frontier, model, cycles, revisit }
+    }
+
+    /// Forgets everything: the exploration starts again.
+    pub fn restart(&mut self) {
+        self.graph.clear();
+        self.frontier.clear();
+    }
+
+    /// Adds an event without a location: nothing about it is a choice.
+    pub fn add_plain(&mut self, thread: ThreadId, operation: Operation, rf: EventId, value: u64, site: Site) -> EventId {
+        let new = New { rf, ..New::plain(thread, operation, value) };
+        self.graph.add(new, site)
+    }
+
+    /// Adds a data choice among `n`: the first one now, the others later.
+    pub fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
+        let id = self.graph.add(New::plain(thread, operation, 0), site);
+        for value in (1..operation.a).rev() {
+            self.push(Item::Choose { at: id, value });
+        }
+        id
+    }
+
+    /// Does a guarded read-modify-write have to wait, as things are?
+    pub fn must_wait(&self, operation: &Operation, location: LocationId) -> bool {
+        operation.must_wait(self.graph.value(location, self.graph.mo_max(location)))
+    }
+
+    /// Adds an access: the modification-order-maximal way now, the others later, and all revisits of what it writes.
+    /// A guarded one must not have to wait.
+    pub fn add_access(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) -> EventId {
+        let last = self.graph.mo_max(location);
+        let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
+        let new = New { location, rf: EventId::INIT, after: last, ..New::plain(thread, operation, 0) };
+        let new = if operation.code == Code::Store { new } else { New { rf: last, ..new } };
+        let others = self.graph.mo(location).len();
+        let id = self.graph.add(new, site);
+        if first < others {
+            self.push_others(id, first, others);
+        }
+        if self.graph.event(id).writes {
+            self.push_revisits(id);
+        }
+        id
+    }
+
+    /// Puts the choices other than the maximal one into the frontier, so that the latest in modification order comes out first.
+    fn push_others(&mut self, id: EventId, first: usize, others: usize) {
+        let event = *self.graph.event(id);
+        for index in first..others {
+            let write = self.graph.mo_at(event.location, index);
+            if !event.reads() {
+                // Never between a write and the update that reads it.
+                if coherence::rival(&self.graph, event.location, index).is_none() {
+                    self.push(Item::Place { at: id, after: write });
+                }
+                continue;
+            }
+            let old = self.graph.value(event.location, write);
+            if event.operation.must_wait(old) {
+                continue;
+            }
+            let updates = event.operation.result(old).is_some();
+            let rival = coherence::rival(&self.graph, event.location, index).filter(|r| *r != id);
+            if updates && rival.is_some_and(|r| self.graph.event(r).settled) {
+                continue; // atomicity could not be restored
+            }
+            self.push(Item::ReadFrom { at: id, write });
+        }
+    }
+
+    fn push(&mut self, item: Item) {
+        self.frontier.push(&self.graph, item);
+    }
+
+    /// Nobody can move, and `thread` waits with a guarded `operation`: it may still have come before others.
+    pub fn add_overtakes(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) {
+        let count = self.graph.thread(thread).len();
+        let first = coherence::earliest(&self.graph, location, thread, count);
+        for index in first..=self.graph.mo(location).len() {
+            let write = self.graph.mo_at(location, index);
+            if operation.must_wait(self.graph.value(location, write)) {
+                continue;
+            }
+            let rival = coherence::rival(&self.graph, location, index);
+            if rival.is_some_and(|r| self.graph.event(r).settled) {
+                continue;
+            }
+            let len = self.graph.len() as u32;
+            self.push(Item::Overtake { len, thread, operation, location, write, site });
+        }
+    }
+
+    /// Goes to the next prefix that is to be executed.
+    pub fn next(&mut self) -> Next {
+        while let Some(item) = self.frontier.pop(&mut self.graph) {
+            let run = match item {
+                Item::Choose { at, value } => self.choose(at, value),
+                Item::ReadFrom { at, write } => self.read_from(at, write),
+                Item::Place { at, after } => self.place(at, after),
+                Item::Revisit { len, write, read } => self.backward(len, write, read),
+                Item::Overtake { len, thread, operation, location, write, site } => {
+                    self.graph.truncate(len as usize);
+                    let new = New { location, rf: write, added_max: false, ..New::plain(thread, operation, 0) };
+                    let id = self.graph.add(new, site);
+                    self.push_revisits(id);
+                    false
+                }
+            };
+            if run {
+                #[cfg(debug_assertions)]
+                self.graph.check();
+                return Next::Prefix;
+            }
+        }
+        Next::Done
+    }
+
+    /// Takes the last event of the prefix up to `at` back, to add it in another way.
+    fn take_back(&mut self, at: EventId) -> (New, Site) {
+        let (event, site) = (*self.graph.event(at), self.graph.site(at));
+        self.graph.truncate(event.stamp as usize);
+        let new = New::plain(at.thread, event.operation, event.value);
+        (New { location: event.location, added_max: false, ..new }, site)
+    }
+
+    fn choose(&mut self, at: EventId, value: u64) -> bool {
+        let (new, site) = self.take_back(at);
+        self.graph.add(New { value, ..new }, site);
+        true
+    }
+
+    fn place(&mut self, at: EventId, after: EventId) -> bool {
+        let (new, site) = self.take_back(at);
+        let id = self.graph.add(New { after, ..new }, site);
+        let consistent = self.order_exists();
+        if consistent {
+            self.push_revisits(id);
+        }
+        consistent
+    }
+
+    fn read_from(&mut self, at: EventId, write: EventId) -> bool {
+        let (new, site) = self.take_back(at);
+        let index = self.graph.mo_index(new.location, write);
+        let rival = coherence::rival(&self.graph, new.location, index);
+        let id = self.graph.add(New { rf: write, ..new }, site);
+        let updates = self.graph.event(id).updates();
+        // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
+        let run = !(updates && rival.is_some()) && self.order_exists();
+        if updates {
+            self.push_revisits(id);
+        }
+        run
+    }
+
+    fn order_exists(&mut self) -> bool {
+        order_exists(self.model, &self.graph, &mut self.cycles)
+    }
+}

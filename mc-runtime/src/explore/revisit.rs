@@ -1,0 +1,129 @@
+//! Backward revisits: an earlier read reads from a write that was added after it.
+//!
+//! Of all graphs whose revisit gives the same result, exactly one has only events to delete that would be there, just so, if the
+//! write had never been seen (`as_if_unrevisited`). Only that one is revisited, which is what makes the exploration optimal.
+//! Source: TruSt, POPL 2022, section 3; the maximality test as in `tests/spec/exploration.py`.
+
+use super::{Explorer, Item};
+use crate::graph::Graph;
+use crate::graph::restrict::Cut;
+use crate::ids::EventId;
+use crate::model::coherence;
+use crate::operation::Code;
+
+/// Memory that is kept between revisits.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    cut: Cut,
+    deleted: Vec<EventId>,
+    found: Vec<EventId>,
+}
+
+impl Explorer {
+    /// Puts all revisits of the new write into the frontier.
+    pub(super) fn push_revisits(&mut self, write: EventId) {
+        let mut found = std::mem::take(&mut self.revisit.found);
+        found.clear();
+        self.find_revisits(write, &mut found);
+        let len = self.graph.len() as u32;
+        for read in found.drain(..).rev() {
+            self.push(Item::Revisit { len, write, read });
+        }
+        self.revisit.found = found;
+    }
+
+    fn find_revisits(&mut self, write: EventId, found: &mut Vec<EventId>) {
+        let graph = &self.graph;
+        let location = graph.event(write).location;
+        let Buffers { cut, deleted, .. } = &mut self.revisit;
+        deleted.clear();
+        cut.keep.clear();
+        cut.keep.extend((0..graph.slots() as u32).map(|t| graph.thread(crate::ids::ThreadId(t)).len() as u32));
+        let candidates = graph.accesses(location).iter().filter(|a| is_candidate(graph, **a, write));
+        let Some(earliest) = candidates.map(|a| graph.event(*a).stamp).min() else { return };
+        for &x in graph.order()[earliest as usize..].iter().rev() {
+            if graph.in_prefix(x, write) {
+                continue;
+            }
+            let event = graph.event(x);
+            // Whether `x` is the read or would be deleted with a still earlier one: all from here on would fail.
+            if !event.added_max {
+                break;
+            }
+            cut.keep[x.thread.slot()] = x.index;
+            if event.location == location && event.reads() && !event.settled {
+                cut.read = Some(x);
+                let maximal = |y: &EventId| as_if_unrevisited(graph, *y, write, cut);
+                if maximal(&x) && deleted.iter().all(maximal) && !placed_before_deleted(graph, write, cut) {
+                    found.push(x);
+                }
+            }
+            deleted.push(x);
+        }
+    }
+
+    /// Makes the graph in which `read` reads from `write`. Returns whether it is to be executed.
+    pub(super) fn backward(&mut self, len: u32, write: EventId, read: EventId) -> bool {
+        self.graph.truncate(len as usize);
+        self.cut_for(write, read);
+        let location = self.graph.event(write).location;
+        let from = self.frontier.descend(&mut self.graph);
+        let revisited = self.graph.restrict(from, &self.revisit.cut, write);
+        let Some(read) = revisited else {
+            // The write came first: the read waits again.
+            return coherence::is_atomic(&self.graph, location) && self.order_exists();
+        };
+        let event = *self.graph.event(read);
+        let index = self.graph.mo_index(event.location, write);
+        let first = coherence::earliest(&self.graph, event.location, read.thread, read.index as usize);
+        if index < first {
+            return false;
+        }
+        let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists();
+        if event.updates() {
+            self.push_revisits(read);
+        }
+        run
+    }
+
+    /// Which events a revisit of `read` by `write` keeps.
+    fn cut_for(&mut self, write: EventId, read: EventId) {
+        let graph = &self.graph;
+        let cut = &mut self.revisit.cut;
+        cut.read = Some(read);
+        cut.keep.clear();
+        cut.keep.extend((0..graph.slots() as u32).map(|t| graph.thread(crate::ids::ThreadId(t)).len() as u32));
+        let first = graph.event(read).stamp as usize;
+        for &x in graph.order()[first..].iter().rev() {
+            if !graph.in_prefix(x, write) {
+                cut.keep[x.thread.slot()] = x.index;
+            }
+        }
+    }
+}
+
+fn is_candidate(graph: &Graph, x: EventId, write: EventId) -> bool {
+    let event = graph.event(x);
+    event.reads() && !event.settled && !graph.in_prefix(x, write)
+}
+
+/// Is the write next in modification order deleted? Then the write's place in what remains is reached from another placement.
+fn placed_before_deleted(graph: &Graph, write: EventId, cut: &Cut) -> bool {
+    let event = graph.event(write);
+    event.operation.code == Code::Store
+        && graph.mo(event.location).get(graph.mo_index(event.location, write)).is_some_and(|next| !cut.keeps(*next))
+}
+
+/// Would the exploration, had it never seen `write`, have added `x` just as it is?
+fn as_if_unrevisited(graph: &Graph, x: EventId, write: EventId, cut: &Cut) -> bool {
+    let event = graph.event(x);
+    if event.operation.has_location() {
+        let source = if event.reads() { event.rf } else { x };
+        let later = &graph.mo(event.location)[graph.mo_index(event.location, source)..];
+        if later.iter().any(|y| *y != write && *y != x && cut.keeps(*y)) {
+            return false; // what remains holds a later write of this location
+        }
+    }
+    // Was it itself revisited by a write that goes?
+    !(event.reads() && !event.rf.is_init() && !cut.keeps(event.rf) && graph.event(event.rf).stamp > event.stamp)
+}

@@ -1,0 +1,83 @@
+//! One event of an execution graph.
+
+use super::clock::ClockRef;
+use crate::ids::{EventId, LocationId};
+use crate::operation::{Code, Operation, Order};
+
+/// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// What was asked for.
+    pub operation: Operation,
+    /// What was written (a write or update), chosen (a choice: the number) or started (a spawn: the slot).
+    pub value: u64,
+    /// What a read or update reads from; the spawn of a begin; the end of a join.
+    pub rf: EventId,
+    /// Its position in the order of addition.
+    pub stamp: u32,
+    /// Where.
+    pub location: LocationId,
+    /// What happens before it, and what of that its thread knows after it (acquired clocks included).
+    pub hb: ClockRef,
+    /// (program order or reads-from)+ before it.
+    pub prefix: ClockRef,
+    /// What an acquiring reader of this write gets.
+    pub message: Message,
+    /// What relaxed reads of this thread have seen so far, for a later acquire fence.
+    pub pending: ClockRef,
+    /// What the thread's last release fence released.
+    pub released: ClockRef,
+    /// It writes: a store, or an update that did not fail.
+    pub writes: bool,
+    /// It was at the end of modification order, or the first choice, when it was added.
+    pub added_max: bool,
+    /// No later write may revisit it.
+    pub settled: bool,
+}
+
+const _: () = assert!(size_of::<Event>() <= 80, "events are copied in the warm loop");
+
+/// What an acquiring reader of a write gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A release write's own happens-before, itself included; nothing of a release sequence before it is missing there.
+    Own,
+    /// This row (empty: the write releases nothing).
+    Row(ClockRef),
+}
+
+impl Event {
+    /// Does it read a location?
+    pub fn reads(&self) -> bool {
+        matches!(self.operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
+    }
+
+    /// Does it write what follows from what it reads?
+    pub fn updates(&self) -> bool {
+        self.writes && self.operation.code != Code::Store
+    }
+
+    /// Is it an access of `location`?
+    pub fn accesses(&self, location: LocationId) -> bool {
+        self.location == location
+    }
+
+    /// The ordering that counts: that of the failure for a compare-exchange that failed.
+    pub fn order(&self) -> Order {
+        if self.operation.code == Code::CompareExchange && !self.writes {
+            self.operation.failure
+        } else {
+            self.operation.order
+        }
+    }
+
+    /// Is it a sequentially consistent access or fence?
+    pub fn is_seq_cst(&self) -> bool {
+        self.order() == Order::SeqCst
+    }
+
+    /// Is it a sequentially consistent fence?
+    pub fn is_seq_cst_fence(&self) -> bool {
+        self.operation.code == Code::Fence && self.operation.order == Order::SeqCst
+    }
+}

@@ -1,0 +1,320 @@
+//! The execution graph: events, reads-from, modification order, and the clocks that follow from them.
+//!
+//! Invariants (`check`, after every change in debug builds):
+//! - `order` holds every event once; the stamps of a thread grow with program order;
+//! - `mo[l]` holds every write to `l` once, without the initial one, which comes first;
+//! - `accesses[l]` holds every read, write and update of `l` once;
+//! - clocks never change once their event is added.
+//!
+//! Not here: which graphs are consistent (`model`), and which are made (`explore`).
+
+pub mod clock;
+pub mod event;
+pub mod extend;
+pub mod restrict;
+
+use clock::{ClockRef, Clocks};
+use event::Event;
+
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::Code;
+
+/// Where the user's code made an event.
+pub type Site = Option<&'static std::panic::Location<'static>>;
+
+/// An execution graph, or a prefix of one.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The events of each thread in program order.
+    threads: Vec<Vec<Event>>,
+    /// Where each event was made, as in `threads`.
+    sites: Vec<Vec<Site>>,
+    /// The spawn of each thread; `INIT` for the body of the test, and for slots that are free.
+    parents: Vec<EventId>,
+    /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
+    ranks: Vec<ThreadId>,
+    /// All events, as added.
+    order: Vec<EventId>,
+    /// What `clocks` was before each event of `order`.
+    marks: Vec<u32>,
+    mo: Vec<Vec<EventId>>,
+    accesses: Vec<Vec<EventId>>,
+    initial: Vec<u64>,
+    clocks: Clocks,
+    seq_cst: u32,
+}
+
+impl Graph {
+    /// The graph without events: the body of the test has not begun.
+    pub fn new() -> Self {
+        let mut graph = Graph::default();
+        graph.clear();
+        graph
+    }
+
+    /// Makes it as new, and keeps its memory.
+    pub fn clear(&mut self) {
+        self.order.clear();
+        self.marks.clear();
+        self.seq_cst = 0;
+        self.mo.iter_mut().for_each(Vec::clear);
+        self.accesses.iter_mut().for_each(Vec::clear);
+        self.threads.iter_mut().for_each(Vec::clear);
+        self.sites.iter_mut().for_each(Vec::clear);
+        self.parents.clear();
+        self.ranks.clear();
+        self.parents.push(EventId::INIT);
+        self.ranks.push(ThreadId::MAIN);
+        if self.threads.is_empty() {
+            self.threads.push(Vec::new());
+            self.sites.push(Vec::new());
+        }
+        self.clocks.truncate(1);
+    }
+
+    /// How many events it has.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// All events, in the order of their addition.
+    pub fn order(&self) -> &[EventId] {
+        &self.order
+    }
+
+    /// How many slots for threads are in use or free; every thread's slot is below.
+    pub fn slots(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// The threads that exist, leftmost first.
+    pub fn ranks(&self) -> &[ThreadId] {
+        &self.ranks
+    }
+
+    /// The events of a thread in program order.
+    pub fn thread(&self, thread: ThreadId) -> &[Event] {
+        &self.threads[thread.slot()]
+    }
+
+    /// The spawn of a thread; `INIT` for the body of the test.
+    pub fn parent(&self, thread: ThreadId) -> EventId {
+        self.parents[thread.slot()]
+    }
+
+    /// An event. Panics if there is none of that name, and for `INIT`.
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.threads[id.thread.slot()][id.index as usize]
+    }
+
+    fn event_mut(&mut self, id: EventId) -> &mut Event {
+        &mut self.threads[id.thread.slot()][id.index as usize]
+    }
+
+    /// Where an event was made.
+    pub fn site(&self, id: EventId) -> Site {
+        self.sites[id.thread.slot()][id.index as usize]
+    }
+
+    /// Is `id` an event of this graph?
+    pub fn contains(&self, id: EventId) -> bool {
+        !id.is_init() && self.threads.get(id.thread.slot()).is_some_and(|t| (id.index as usize) < t.len())
+    }
+
+    /// The writes to a location in modification order, without the initial one.
+    pub fn mo(&self, location: LocationId) -> &[EventId] {
+        self.mo.get(location.slot()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The last write in modification order.
+    pub fn mo_max(&self, location: LocationId) -> EventId {
+        self.mo(location).last().copied().unwrap_or(EventId::INIT)
+    }
+
+    /// Where a write is in modification order: 0 for the initial one.
+    pub fn mo_index(&self, location: LocationId, write: EventId) -> usize {
+        if write.is_init() {
+            return 0;
+        }
+        1 + self.mo(location).iter().rposition(|w| *w == write).expect("every write is in modification order")
+    }
+
+    /// The write at a position of modification order: the initial one at 0.
+    pub fn mo_at(&self, location: LocationId, index: usize) -> EventId {
+        if index == 0 { EventId::INIT } else { self.mo(location)[index - 1] }
+    }
+
+    /// All accesses of a location.
+    pub fn accesses(&self, location: LocationId) -> &[EventId] {
+        self.accesses.get(location.slot()).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many location names there are; each is either in use or free.
+    pub fn locations(&self) -> usize {
+        self.mo.len()
+    }
+
+    /// The value that a write left.
+    pub fn value(&self, location: LocationId, write: EventId) -> u64 {
+        if write.is_init() { self.initial[location.slot()] } else { self.event(write).value }
+    }
+
+    /// Sets what a location held before its first write, making its name if it is new.
+    pub fn set_initial(&mut self, location: LocationId, value: u64) {
+        let needed = location.slot() + 1;
+        if self.mo.len() < needed {
+            self.mo.resize_with(needed, Vec::new);
+            self.accesses.resize_with(needed, Vec::new);
+            self.initial.resize(needed, 0);
+        }
+        self.initial[location.slot()] = value;
+    }
+
+    /// While an execution is replayed, values are what the thread passes now.
+    pub fn refresh(&mut self, id: EventId, a: u64, b: u64, value: u64) {
+        let event = self.event_mut(id);
+        event.operation.a = a;
+        event.operation.b = b;
+        event.value = value;
+    }
+
+    /// How many sequentially consistent accesses and fences there are.
+    pub fn seq_cst_events(&self) -> u32 {
+        self.seq_cst
+    }
+
+    /// A row of the clocks of this graph.
+    pub fn clock(&self, clock: ClockRef) -> &[u32] {
+        self.clocks.row(clock)
+    }
+
+    /// Does `x` happen before or at the end of `thread`, of which `count` events are looked at?
+    pub fn known(&self, x: EventId, thread: ThreadId, count: usize) -> bool {
+        if x.is_init() {
+            return true;
+        }
+        x.index < self.knows(thread, count, x.thread)
+    }
+
+    /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
+    pub fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
+        if of == thread {
+            return count as u32;
+        }
+        match count.checked_sub(1) {
+            Some(last) => self.clocks.get(self.threads[thread.slot()][last].hb, of),
+            None => 0,
+        }
+    }
+
+    /// Is `x` in (program order or reads-from)* before `event`, or `event` itself?
+    pub fn in_prefix(&self, x: EventId, event: EventId) -> bool {
+        if x.is_init() {
+            return true;
+        }
+        if x.thread == event.thread {
+            return x.index <= event.index;
+        }
+        x.index < self.clocks.get(self.event(event).prefix, x.thread)
+    }
+
+    /// Removes all events that were added after the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        while self.order.len() > len {
+            let id = self.order.pop().expect("longer than `len`");
+            let mark = self.marks.pop().expect("one for each event");
+            let event = self.threads[id.thread.slot()].pop().expect("events are removed last first");
+            self.sites[id.thread.slot()].pop();
+            self.clocks.truncate(mark);
+            self.unlink(id, &event);
+        }
+    }
+
+    /// Takes the traces of an event, already out of its thread, from everywhere else.
+    fn unlink(&mut self, id: EventId, event: &Event) {
+        if event.location != LocationId::NONE {
+            let accesses = &mut self.accesses[event.location.slot()];
+            let at = accesses.iter().rposition(|a| *a == id).expect("every access is listed");
+            accesses.remove(at);
+        }
+        if event.writes {
+            let mo = &mut self.mo[event.location.slot()];
+            let at = mo.iter().rposition(|w| *w == id).expect("every write is in modification order");
+            mo.remove(at);
+        }
+        self.seq_cst -= u32::from(event.is_seq_cst());
+        if event.operation.code == Code::Spawn {
+            self.remove_thread(ThreadId(event.value as u32));
+        }
+    }
+
+    fn remove_thread(&mut self, thread: ThreadId) {
+        self.parents[thread.slot()] = EventId::INIT;
+        self.ranks.retain(|t| *t != thread);
+        while self.parents.len() > 1 && !self.ranks.contains(&ThreadId(self.parents.len() as u32 - 1)) {
+            self.parents.pop();
+        }
+    }
+
+    /// A slot for a new thread: the lowest that is free.
+    pub fn free_slot(&self) -> ThreadId {
+        (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
+    }
+
+    fn insert_thread(&mut self, thread: ThreadId, parent: EventId) {
+        if self.parents.len() <= thread.slot() {
+            self.parents.resize(thread.slot() + 1, EventId::INIT);
+        }
+        while self.threads.len() <= thread.slot() {
+            self.threads.push(Vec::new());
+            self.sites.push(Vec::new());
+        }
+        self.parents[thread.slot()] = parent;
+        let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
+        self.ranks.insert(at, thread);
+    }
+
+    /// Is thread `a` left of `b`? By the path of their spawns: a parent is left of its children.
+    fn is_left_of(&self, a: ThreadId, b: ThreadId) -> bool {
+        let depth = |mut t: ThreadId| {
+            let mut depth = 0usize;
+            while t != ThreadId::MAIN {
+                t = self.parent(t).thread;
+                depth += 1;
+            }
+            depth
+        };
+        let (da, db) = (depth(a), depth(b));
+        let lift = |t: ThreadId, by: usize| (0..by).fold(t, |t, _| self.parent(t).thread);
+        let (mut x, mut y) = (lift(a, da.saturating_sub(db)), lift(b, db.saturating_sub(da)));
+        if x == y {
+            return da < db;
+        }
+        while self.parent(x).thread != self.parent(y).thread {
+            (x, y) = (self.parent(x).thread, self.parent(y).thread);
+        }
+        self.parent(x).index < self.parent(y).index
+    }
+
+    /// Panics if an invariant is broken.
+    pub fn check(&self) {
+        let events: usize = self.threads.iter().map(Vec::len).sum();
+        assert_eq!(events, self.order.len());
+        for (stamp, id) in self.order.iter().enumerate() {
+            let event = self.event(*id);
+            assert_eq!(event.stamp as usize, stamp, "{id:?}");
+            if event.writes {
+                assert_eq!(self.mo(event.location).iter().filter(|w| *w == id).count(), 1, "{id:?}");
+            }
+            if event.location != LocationId::NONE {
+                assert_eq!(self.accesses(event.location).iter().filter(|a| *a == id).count(), 1, "{id:?}");
+            }
+            assert!(event.rf.is_init() || self.contains(event.rf), "{id:?}");
+        }
+        for thread in &self.threads {
+            assert!(thread.windows(2).all(|w| w[0].stamp < w[1].stamp));
+        }
+        let writes: usize = self.mo.iter().map(Vec::len).sum();
+        assert_eq!(writes, self.threads.iter().flatten().filter(|e| e.writes).count());
+    }
+}

@@ -1,0 +1,40 @@
+//! Coherence and atomicity for an event at the end of its thread.
+//!
+//! Such a read may see write `w` unless a write mo-after `w` happens before the read, or is read by a read that happens before it.
+//! Source: C++20 [intro.races] 14 to 18, in the incremental form of Kokologiannakis et al., POPL 2018 (RCMC).
+
+use crate::graph::Graph;
+use crate::ids::{EventId, LocationId, ThreadId};
+
+/// The first position of modification order that an access at the end of `thread` (of which `count` events are there) may
+/// read, and directly after which it may be placed.
+pub fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
+    let mo = graph.mo(location);
+    let accesses = graph.accesses(location);
+    for (index, write) in mo.iter().enumerate().rev() {
+        if graph.known(*write, thread, count) {
+            return index + 1;
+        }
+        let seen = |a: &EventId| graph.event(*a).rf == *write && graph.known(*a, thread, count);
+        if accesses.iter().any(seen) {
+            return index + 1;
+        }
+    }
+    0
+}
+
+/// The update that reads the write at this position, if any.
+pub fn rival(graph: &Graph, location: LocationId, index: usize) -> Option<EventId> {
+    let next = *graph.mo(location).get(index)?;
+    let event = graph.event(next);
+    (event.updates() && event.rf == graph.mo_at(location, index)).then_some(next)
+}
+
+/// Does every update of the location directly follow what it reads? Only the graphs through which a guarded or unguarded
+/// update comes before its rivals are not so, and they are not explored themselves.
+pub fn is_atomic(graph: &Graph, location: LocationId) -> bool {
+    graph.mo(location).iter().enumerate().all(|(index, write)| {
+        let event = graph.event(*write);
+        !event.updates() || event.rf == graph.mo_at(location, index)
+    })
+}

@@ -1,0 +1,154 @@
+//! The memory models straight from their axioms: relations as bit matrices, closures by their definition.
+//!
+//! Slow and simple; what the incremental forms are compared with in debug builds, and under the feature `axioms`.
+//! Source: as `tests/spec/exploration.py`, C++20 [intro.races], [atomics.order].
+
+use crate::graph::Graph;
+use crate::ids::{EventId, LocationId};
+use crate::operation::Code;
+use crate::options::MemoryModel;
+
+/// Row `i` holds the successors of event `i`.
+#[derive(Clone)]
+struct Relation {
+    rows: Vec<Vec<bool>>,
+}
+
+impl Relation {
+    fn new(n: usize) -> Self {
+        Relation { rows: vec![vec![false; n]; n] }
+    }
+
+    fn of(n: usize, holds: impl Fn(usize, usize) -> bool) -> Self {
+        Relation { rows: (0..n).map(|i| (0..n).map(|j| holds(i, j)).collect()).collect() }
+    }
+
+    fn closure(mut self) -> Self {
+        for k in 0..self.rows.len() {
+            let via = self.rows[k].clone();
+            for row in &mut self.rows {
+                if row[k] {
+                    row.iter_mut().zip(&via).for_each(|(x, y)| *x |= y);
+                }
+            }
+        }
+        self
+    }
+
+    fn acyclic(self) -> bool {
+        self.closure().rows.iter().enumerate().all(|(i, row)| !row[i])
+    }
+
+    fn then(&self, next: &Relation) -> Relation {
+        let mut out = Relation::new(self.rows.len());
+        for (row, result) in self.rows.iter().zip(&mut out.rows) {
+            for (via, _) in row.iter().enumerate().filter(|(_, x)| **x) {
+                result.iter_mut().zip(&next.rows[via]).for_each(|(x, y)| *x |= y);
+            }
+        }
+        out
+    }
+
+    fn or(mut self, other: &Relation) -> Relation {
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            row.iter_mut().zip(more).for_each(|(x, y)| *x |= y);
+        }
+        self
+    }
+}
+
+/// Is the graph consistent under `model`?
+pub fn consistent(graph: &Graph, model: MemoryModel) -> bool {
+    let n = graph.len();
+    let at = |id: EventId| graph.event(id).stamp as usize;
+    let ids = graph.order();
+    let po = Relation::of(n, |i, j| ids[i].thread == ids[j].thread && ids[i].index < ids[j].index);
+    let (mut rf, mut mo, mut fr) = (Relation::new(n), Relation::new(n), Relation::new(n));
+    for location in (0..graph.locations()).map(|l| LocationId(l as u32)) {
+        let writes = graph.mo(location);
+        for (i, w) in writes.iter().enumerate() {
+            let event = graph.event(*w);
+            if event.updates() && event.rf != graph.mo_at(location, i) {
+                return false;
+            }
+            writes[i + 1..].iter().for_each(|v| mo.rows[at(*w)][at(*v)] = true);
+        }
+        for &id in graph.accesses(location).iter().filter(|id| graph.event(**id).reads()) {
+            let first = graph.mo_index(location, graph.event(id).rf);
+            writes[first..].iter().filter(|w| **w != id).for_each(|w| fr.rows[at(id)][at(*w)] = true);
+        }
+    }
+    for &id in ids.iter().filter(|id| !graph.event(**id).rf.is_init()) {
+        rf.rows[at(graph.event(id).rf)][at(id)] = true;
+    }
+    if !po.clone().or(&rf).acyclic() {
+        return false;
+    }
+    match model {
+        MemoryModel::Sc => po.or(&rf).or(&mo).or(&fr).acyclic(),
+        MemoryModel::Rc20 => rc20(graph, po, rf.or(&mo).or(&fr).closure()),
+    }
+}
+
+fn rc20(graph: &Graph, po: Relation, eco: Relation) -> bool {
+    let n = graph.len();
+    let ids = graph.order();
+    let sw = synchronises(graph);
+    let hb = po.clone().or(&sw).closure();
+    let reverse = |i: usize, j: usize| eco.rows[j][i];
+    for i in 0..n {
+        if hb.rows[i][i] || eco.rows[i][i] || (0..n).any(|j| hb.rows[i][j] && reverse(i, j)) {
+            return false;
+        }
+    }
+    let id = |i: usize| graph.event(ids[i]);
+    let sc = Relation::of(n, |i, j| i == j && id(i).is_seq_cst());
+    let scf = Relation::of(n, |i, j| i == j && id(i).is_seq_cst_fence());
+    let shb = po.clone().or(&sc.then(&sw).then(&sc)).or(&po.then(&hb).then(&po)).closure();
+    let before = sc.clone().or(&scf.then(&hb));
+    let after = sc.clone().or(&hb.then(&scf));
+    sc.then(&shb).then(&sc).or(&before.then(&eco).then(&after)).acyclic()
+}
+
+fn synchronises(graph: &Graph) -> Relation {
+    let at = |id: EventId| graph.event(id).stamp as usize;
+    let mut sw = Relation::new(graph.len());
+    for &id in graph.order() {
+        let event = graph.event(id);
+        if event.rf.is_init() {
+            continue;
+        }
+        if matches!(event.operation.code, Code::Begin | Code::Join) {
+            sw.rows[at(event.rf)][at(id)] = true;
+            continue;
+        }
+        let mut ends: Vec<EventId> = fences(graph, id, true);
+        ends.extend(event.order().acquires().then_some(id));
+        for head in release_heads(graph, event.rf) {
+            ends.iter().for_each(|end| sw.rows[at(head)][at(*end)] = true);
+        }
+    }
+    sw
+}
+
+/// The acquire fences after, or the release fences before, an event in its thread.
+fn fences(graph: &Graph, id: EventId, after: bool) -> Vec<EventId> {
+    let fits = |i: &usize| {
+        let fence = &graph.thread(id.thread)[*i];
+        let order = fence.operation.order;
+        fence.operation.code == Code::Fence
+            && (*i > id.index as usize) == after
+            && if after { order.acquires() } else { order.releases() }
+    };
+    (0..graph.thread(id.thread).len()).filter(fits).map(|i| id.thread.event(i)).collect()
+}
+
+fn release_heads(graph: &Graph, write: EventId) -> Vec<EventId> {
+    let event = graph.event(write);
+    let mut heads = fences(graph, write, false);
+    heads.extend(event.order().releases().then_some(write));
+    if event.updates() && !event.rf.is_init() {
+        heads.extend(release_heads(graph, event.rf));
+    }
+    heads
+}

@@ -1,0 +1,283 @@
+//! What an event does: its operation with its operands, and the pure functions that give a read-modify-write its result.
+//!
+//! A revisit evaluates these functions again with another old value, so they may depend on nothing else.
+
+use crate::ops::{Guard, Label, Rmw, Test, Update, Width};
+use std::sync::atomic::Ordering;
+
+/// The memory ordering of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Order {
+    /// `Relaxed`
+    Relaxed,
+    /// `Acquire`
+    Acquire,
+    /// `Release`
+    Release,
+    /// `AcqRel`
+    AcqRel,
+    /// `SeqCst`
+    SeqCst,
+}
+
+impl Order {
+    /// Does it have acquire semantics?
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Does it have release semantics?
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+impl From<Ordering> for Order {
+    fn from(order: Ordering) -> Self {
+        match order {
+            Ordering::Relaxed => Order::Relaxed,
+            Ordering::Acquire => Order::Acquire,
+            Ordering::Release => Order::Release,
+            Ordering::AcqRel => Order::AcqRel,
+            _ => Order::SeqCst,
+        }
+    }
+}
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// A read.
+    Load,
+    /// A write of `a`.
+    Store,
+    /// A read-modify-write with operand `a`.
+    Rmw(Rmw),
+    /// Writes `b` if the old value is `a`; otherwise it is a read.
+    CompareExchange,
+    /// Waits for a test (`a`), then updates (`b`).
+    Guarded(TestCode, UpdateCode),
+    /// A fence.
+    Fence,
+    /// A data choice among `a` values.
+    Choose,
+    /// Starts the thread in slot `value`.
+    Spawn,
+    /// The first event of a spawned thread; reads from its `Spawn`.
+    Begin,
+    /// The last event of a thread.
+    End,
+    /// Waits for the `End` of the thread in slot `a`, and reads from it.
+    Join,
+    /// The thread stops here: `a` is a [`BlockReason`].
+    Block,
+}
+
+/// Why a thread stops for good at a `Block` event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BlockReason {
+    /// `assume` of something false.
+    Assume,
+    /// A spin loop whose round had no effect.
+    Spin,
+}
+
+/// The kind of a [`Test`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in `Test`")]
+#[repr(u8)]
+pub enum TestCode {
+    Bit,
+    Mask,
+    Not,
+    Range,
+}
+
+/// The kind of an [`Update`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in `Update`")]
+#[repr(u8)]
+pub enum UpdateCode {
+    KeepAdd,
+    Claim,
+    ClearPair,
+}
+
+/// An operation with its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// First operand, see [`Code`].
+    pub a: u64,
+    /// Second operand.
+    pub b: u64,
+    /// What it is.
+    pub code: Code,
+    /// Its ordering.
+    pub order: Order,
+    /// That of a failed compare-exchange.
+    pub failure: Order,
+    /// The width of the location.
+    pub width: Width,
+    /// What it is to the user.
+    pub label: Label,
+}
+
+fn pair(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn halves(x: u64) -> (u32, u32) {
+    ((x >> 32) as u32, x as u32)
+}
+
+impl Operation {
+    /// An operation without operands or location.
+    pub fn plain(code: Code) -> Self {
+        let order = Order::Relaxed;
+        Operation { a: 0, b: 0, code, order, failure: order, width: Width::W64, label: Label::Atomic }
+    }
+
+    /// A guarded read-modify-write.
+    pub fn guarded(guard: Guard, width: Width, order: Order, label: Label) -> Self {
+        let (test, a) = match guard.test {
+            Test::Bit { bit, set } => (TestCode::Bit, pair(u32::from(bit), u32::from(set))),
+            Test::Mask { mask, want } => (TestCode::Mask, pair(mask, want)),
+            Test::Not { mask, unwanted } => (TestCode::Not, pair(mask, unwanted)),
+            Test::Range { lo, hi } => (TestCode::Range, pair(lo as u32, hi as u32)),
+        };
+        let (update, b) = match guard.update {
+            Update::KeepAdd { keep, add } => (UpdateCode::KeepAdd, pair(keep, add)),
+            Update::Claim { from, to } => (UpdateCode::Claim, pair(from, to)),
+            Update::ClearPair { bit } => (UpdateCode::ClearPair, u64::from(bit)),
+        };
+        Operation { a, b, code: Code::Guarded(test, update), order, failure: order, width, label }
+    }
+
+    /// Does it read, write or update a location?
+    pub fn has_location(&self) -> bool {
+        matches!(
+            self.code,
+            Code::Load | Code::Store | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..)
+        )
+    }
+
+    /// Is it a guarded read-modify-write whose test fails for `old`?
+    pub fn must_wait(&self, old: u64) -> bool {
+        let Code::Guarded(test, _) = self.code else { return false };
+        let (x, y) = halves(self.a);
+        !match test {
+            TestCode::Bit => (old >> x & 1) as u32 == y,
+            TestCode::Mask => old as u32 & x == y,
+            TestCode::Not => old as u32 & x != y,
+            TestCode::Range => (x as i32..=y as i32).contains(&(old as u32 as i32)),
+        }
+    }
+
+    /// What a read-modify-write that reads `old` writes; `None` when it only reads.
+    pub fn result(&self, old: u64) -> Option<u64> {
+        match self.code {
+            Code::Rmw(rmw) => Some(modify(rmw, old, self.a, self.width)),
+            Code::CompareExchange => (old == self.a).then_some(self.b),
+            Code::Guarded(..) if self.must_wait(old) => None,
+            Code::Guarded(_, update) => {
+                let (x, y) = halves(self.b);
+                let low = old as u32;
+                let high = old & !0xffff_ffff;
+                Some(match update {
+                    UpdateCode::KeepAdd => high | u64::from((low & x).wrapping_add(y)),
+                    UpdateCode::Claim => high | u64::from(if low == x { y } else { low }),
+                    UpdateCode::ClearPair => old & !(0x1_0000_0001 << self.b),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn modify(rmw: Rmw, old: u64, operand: u64, width: Width) -> u64 {
+    let waiting = old as u32;
+    let notified = (old >> 32) as u32;
+    let deaf = waiting & !notified;
+    let notify = |bits: u32| old | u64::from(bits) << 32;
+    let lowest = |bits: u32| bits & bits.wrapping_neg();
+    let signed = |x: u64| {
+        let unused = 64 - bits(width);
+        (x << unused) as i64 >> unused
+    };
+    let new = match rmw {
+        Rmw::Add => old.wrapping_add(operand),
+        Rmw::Sub => old.wrapping_sub(operand),
+        Rmw::And => old & operand,
+        Rmw::Nand => !(old & operand),
+        Rmw::Or => old | operand,
+        Rmw::Xor => old ^ operand,
+        Rmw::Swap => operand,
+        Rmw::MaxSigned => if signed(old) >= signed(operand) { old } else { operand },
+        Rmw::MinSigned => if signed(old) <= signed(operand) { old } else { operand },
+        Rmw::MaxUnsigned => old.max(operand),
+        Rmw::MinUnsigned => old.min(operand),
+        Rmw::CondvarEnqueue => old | u64::from(lowest(!waiting)),
+        Rmw::CondvarNotifySole => if deaf.count_ones() == 1 { notify(deaf) } else { old },
+        Rmw::CondvarNotifyPrefer => {
+            let preferred = 1u32.checked_shl(operand as u32).unwrap_or(0) & deaf;
+            notify(if preferred != 0 { preferred } else { lowest(deaf) })
+        }
+        Rmw::CondvarNotifyAll => notify(waiting),
+    };
+    new & (u64::MAX >> (64 - bits(width)))
+}
+
+fn bits(width: Width) -> u32 {
+    8 << width as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rmw(rmw: Rmw, old: u64, operand: u64, width: Width) -> u64 {
+        modify(rmw, old, operand, width)
+    }
+
+    #[test]
+    fn arithmetic_wraps_in_the_width_of_the_location() {
+        assert_eq!(rmw(Rmw::Add, 0xff, 1, Width::W8), 0);
+        assert_eq!(rmw(Rmw::Sub, 0, 1, Width::W16), 0xffff);
+        assert_eq!(rmw(Rmw::Nand, 0, 0, Width::W32), 0xffff_ffff);
+    }
+
+    #[test]
+    fn signed_extremes_compare_by_sign() {
+        assert_eq!(rmw(Rmw::MaxSigned, 0xff, 1, Width::W8), 1); // -1 < 1
+        assert_eq!(rmw(Rmw::MinSigned, 0xff, 1, Width::W8), 0xff);
+        assert_eq!(rmw(Rmw::MaxUnsigned, 0xff, 1, Width::W8), 0xff);
+    }
+
+    #[test]
+    fn notify_one_prefers_the_chosen_waiter_and_falls_back_to_the_lowest() {
+        let two_wait = 0b11;
+        assert_eq!(rmw(Rmw::CondvarNotifySole, two_wait, 0, Width::W64), two_wait);
+        assert_eq!(rmw(Rmw::CondvarNotifySole, 0b10, 0, Width::W64), 0b10 | 0b10 << 32);
+        assert_eq!(rmw(Rmw::CondvarNotifyPrefer, two_wait, 1, Width::W64), two_wait | 0b10 << 32);
+        let second_notified = two_wait | 0b10 << 32;
+        assert_eq!(rmw(Rmw::CondvarNotifyPrefer, second_notified, 1, Width::W64), two_wait | 0b11 << 32);
+    }
+
+    #[test]
+    fn a_guard_waits_until_its_test_holds() {
+        let guard = Guard { test: Test::Mask { mask: 1, want: 0 }, update: Update::KeepAdd { keep: !0, add: 1 } };
+        let lock = Operation::guarded(guard, Width::W32, Order::Acquire, Label::MutexLock);
+        assert_eq!((lock.must_wait(0), lock.result(0)), (false, Some(1)));
+        assert_eq!((lock.must_wait(1), lock.result(1)), (true, None));
+    }
+
+    #[test]
+    fn a_range_is_signed() {
+        let guard = Guard { test: Test::Range { lo: -1, hi: 9 }, update: Update::KeepAdd { keep: !0, add: -5i32 as u32 } };
+        let wait = Operation::guarded(guard, Width::W32, Order::Relaxed, Label::Atomic);
+        assert_eq!(wait.result(-1i32 as u32 as u64), Some(-6i32 as u32 as u64));
+        assert!(wait.must_wait(-2i32 as u32 as u64));
+    }
+}
