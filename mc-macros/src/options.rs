@@ -1,6 +1,6 @@
 //! The options in the parentheses of `#[mc::test(...)]`: from tokens to names with values, or errors at their spans.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, Token};
@@ -21,10 +21,11 @@ struct Written {
     value: Option<Value>,
 }
 
-/// What follows `=`. A negative number has no [`Lit`] of its own.
+/// What follows `=`.
 enum Value {
     Lit(Lit),
-    Negative(Token![-]),
+    /// No literal, so wrong whatever the option is; it starts here.
+    Other(Span),
 }
 
 impl Parse for Written {
@@ -34,16 +35,14 @@ impl Parse for Written {
             return Ok(Self { name, value: None });
         }
         input.parse::<Token![=]>()?;
-        if input.peek(Token![-]) {
-            let minus = input.parse()?;
-            input.parse::<Lit>()?;
-            return Ok(Self { name, value: Some(Value::Negative(minus)) });
+        let span = input.span();
+        if let Ok(lit) = input.parse() {
+            return Ok(Self { name, value: Some(Value::Lit(lit)) });
         }
-        let value = input.parse().map_err(|error| match form(&name) {
-            Some(form) => wrong(error.span(), &name.to_string(), form),
-            None => unknown(&name),
-        })?;
-        Ok(Self { name, value: Some(Value::Lit(value)) })
+        while !input.is_empty() && !input.peek(Token![,]) {
+            input.parse::<TokenTree>()?;
+        }
+        Ok(Self { name, value: Some(Value::Other(span)) })
     }
 }
 
@@ -67,10 +66,6 @@ pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Vec<Setting>> {
     errors.map_or(Ok(settings), Err)
 }
 
-fn form(name: &Ident) -> Option<Form> {
-    OPTIONS.iter().find(|(known, _)| name == known).map(|(_, form)| *form)
-}
-
 fn setting(option: &Written) -> syn::Result<Setting> {
     let known = OPTIONS.iter().find(|(name, _)| option.name == name);
     let Some((name, form)) = known else { return Err(unknown(&option.name)) };
@@ -80,7 +75,7 @@ fn setting(option: &Written) -> syn::Result<Setting> {
             let message = format!("`{name}` has no value, expected `{name} = ` and {}", form.expected());
             Err(syn::Error::new(option.name.span(), message))
         }
-        Some(Value::Negative(minus)) => Err(wrong(minus.span, name, *form)),
+        Some(Value::Other(span)) => Err(wrong(*span, name, *form)),
         Some(Value::Lit(lit)) => text(name, *form, lit),
     };
     Ok(Setting { name, value: value?, span: option.name.span() })

@@ -1,0 +1,10 @@
+#[mc::shim]
+#[path = "here/elsewhere.rs"]
+mod elsewhere;
+
+#[mc::shim]
+mod here {
+    mod elsewhere;
+}
+
+fn main() {}

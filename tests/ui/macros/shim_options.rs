@@ -1,0 +1,6 @@
+#[mc::shim(memory_model = "sc")]
+fn f() {}
+
+fn main() {
+    f();
+}

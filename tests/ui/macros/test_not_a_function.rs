@@ -1,0 +1,7 @@
+#[mc::test]
+struct Test;
+
+#[mc::test]
+mod tests {}
+
+fn main() {}
