@@ -170,6 +170,9 @@ pub struct Cut(());
 /// Is the calling thread under control?
 pub fn controlled() -> bool { false }
 
+/// Is the calling thread's execution being torn down? Then nothing may block.
+pub fn inert() -> bool { false }
+
 /// An atomic load of `width` at `at`.
 #[track_caller]
 #[inline(never)]
