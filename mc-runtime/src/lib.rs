@@ -7,10 +7,14 @@
 mod explore;
 mod graph;
 mod ids;
+pub mod judge;
 pub mod meta;
 mod model;
 mod operation;
 pub mod ops;
 pub mod options;
 pub mod outcome;
+pub mod plain;
+pub mod report;
+pub mod settings;
 pub mod worker;

@@ -44,16 +44,27 @@ pub fn render(failure: &Failure, trace: &[TraceEvent], view: &View) -> String {
     let (headline, details) = failure.message.split_once('\n').unwrap_or((&failure.message, ""));
     let mut out = String::new();
     header(&mut out, failure, headline, view);
-    let rows = cells::rows(trace, &mut sources);
-    if !rows.is_empty() {
-        columns::write(&mut out, &cells::threads(trace), &rows, view);
-    }
+    table(&mut out, trace, &mut sources, view);
     if let Some(site) = &failure.site {
         place(&mut out, failure, site, &mut sources, view);
     }
     why(&mut out, details, view);
     replay(&mut out, failure, view);
     out
+}
+
+/// The events alone.
+pub fn events(trace: &[TraceEvent], view: &View) -> String {
+    let mut out = String::new();
+    table(&mut out, trace, &mut Sources::new(&view.roots), view);
+    out
+}
+
+fn table(out: &mut String, trace: &[TraceEvent], sources: &mut Sources, view: &View) {
+    let rows = cells::rows(trace, sources);
+    if !rows.is_empty() {
+        columns::write(out, &cells::threads(trace), &rows, view);
+    }
 }
 
 fn header(out: &mut String, failure: &Failure, headline: &str, view: &View) {

@@ -143,19 +143,23 @@ impl Layer {
 
     /// The options, with defaults for what nobody said.
     pub fn options(&self) -> Options {
-        let default = Options::default();
+        self.over(Options::default())
+    }
+
+    /// `lower`, with what this layer says in place of its own.
+    pub fn over(&self, lower: Options) -> Options {
         Options {
-            memory_model: self.memory_model.unwrap_or(default.memory_model),
-            strategy: self.strategy.unwrap_or(default.strategy),
-            seed: self.seed.unwrap_or(default.seed),
-            max_executions: self.max_executions.or(default.max_executions),
-            max_events: self.max_events.unwrap_or(default.max_events),
-            time_limit: self.time_limit.or(default.time_limit),
-            max_memory: self.max_memory.or(default.max_memory),
-            max_failures: self.max_failures.unwrap_or(default.max_failures),
-            queue_limit: self.queue_limit.or(default.queue_limit),
-            hang_limit: self.hang_limit.unwrap_or(default.hang_limit),
-            allow_panics: self.allow_panics.unwrap_or(default.allow_panics),
+            memory_model: self.memory_model.unwrap_or(lower.memory_model),
+            strategy: self.strategy.unwrap_or(lower.strategy),
+            seed: self.seed.unwrap_or(lower.seed),
+            max_executions: self.max_executions.or(lower.max_executions),
+            max_events: self.max_events.unwrap_or(lower.max_events),
+            time_limit: self.time_limit.or(lower.time_limit),
+            max_memory: self.max_memory.or(lower.max_memory),
+            max_failures: self.max_failures.unwrap_or(lower.max_failures),
+            queue_limit: self.queue_limit.or(lower.queue_limit),
+            hang_limit: self.hang_limit.unwrap_or(lower.hang_limit),
+            allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
         }
     }
 }
