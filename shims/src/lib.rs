@@ -1,1 +1,45 @@
-//! x
+//! std's concurrency under its own names, for `cargo mc test` to check under every schedule and every value that the memory
+//! model allows:
+//!
+//! ```
+//! use mc::sync::atomic::{AtomicUsize, Ordering};
+//! use mc::sync::{Arc, Mutex};
+//! use mc::thread;
+//! # let (_, _, _) = (Arc::new(Mutex::new(AtomicUsize::new(0))), Ordering::SeqCst, thread::current());
+//! ```
+//!
+//! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
+//! checked types, which outside of a checked test still do what std's do.
+//!
+//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
+//! [`cell::UnsafeCell`] with accesses that can be checked.
+//!
+//! # Where a checked type differs
+//! - [`sync::Arc`] does not turn into `Arc<dyn Trait>` by itself, and is no receiver (`self: Arc<Self>`): stable Rust lets std
+//!   alone do that. `Arc::from(Box::new(x) as Box<dyn Trait>)` and `mc::unsize!(x, dyn Trait)` work with both.
+//! - [`cell::Cell`]'s `get` and `replace` are not `const`.
+//! - A [`sync::Condvar`] has room for 32 waiters under control, a [`sync::Barrier`] is for fewer than 65,536 threads.
+
+mod choice;
+mod test_macro;
+mod unsize;
+
+#[doc(hidden)]
+pub mod __private;
+
+#[cfg(mc)]
+mod checked;
+#[cfg(mc)]
+pub use checked::{cell, hint, sync, thread, time};
+
+#[cfg(not(mc))]
+pub mod cell;
+#[cfg(not(mc))]
+pub use std::{hint, sync, thread, thread_local, time};
+
+pub use choice::{Integer, Range, assume, choose, choose_from};
+pub use mc_macros::{shim, test};
+
+#[cfg(all(mc, feature = "allocator"))]
+#[global_allocator]
+static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;

@@ -1,0 +1,10 @@
+//! The checked types: std's names, each operation an event of the engine.
+
+pub mod cell;
+pub mod hint;
+mod real;
+mod statics;
+pub mod sync;
+pub mod thread;
+pub mod time;
+mod word;

@@ -1,0 +1,23 @@
+//! Objects in a `static` start afresh in every execution: what they hold is dropped, their bytes are put back.
+//!
+//! Not here: atomics and state words, which the engine puts back by itself.
+
+use mc_runtime::ops;
+
+/// To be called before the first change of `object`; `drop` ends what the execution put into it.
+///
+/// `drop` is called at most once, at the end of the execution, when no thread runs and `object` has changed.
+pub(crate) fn touched<T: ?Sized>(object: &T, drop: unsafe fn(&T)) {
+    let at = std::ptr::from_ref(object);
+    if !ops::is_static(at.cast()) {
+        return;
+    }
+    let ended: Box<dyn FnOnce() + '_> = Box::new(move || {
+        // SAFETY: `at` is in a `static`, so it is valid for ever; this runs at the end of the execution, when nobody else
+        // has access and just before the engine overwrites the bytes, so what `drop` leaves behind is never used.
+        unsafe { drop(&*at) }
+    });
+    // SAFETY: only the lifetime changes. `object` is in a `static`, so the types that the closure names are `'static`.
+    let ended: Box<dyn FnOnce()> = unsafe { std::mem::transmute(ended) };
+    ops::restore(at.cast_mut().cast(), size_of_val(object), ended);
+}

@@ -1,0 +1,267 @@
+//! `Condvar`: up to 32 waiters as bits of one word, in the low half those who wait, in the high half those of them that were notified.
+//!
+//! Which waiter `notify_one` wakes is a choice, and so is whether a wait with a time-out times out.
+//! Not here: spurious wake-ups under control. Code that loops around its condition cannot tell them from a notification of another waiter.
+
+use std::fmt;
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::{LockResult, PoisonError};
+use std::time::Duration;
+
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
+use mc_runtime::outcome::FailureKind;
+
+use super::mutex::{MutexGuard, RawMutex};
+use crate::checked::time::Instant;
+use crate::checked::word::Word64;
+
+/// How long a waiter for whom there is no bit sleeps before it reports a spurious wake-up, outside of a check.
+const CROWDED: Duration = Duration::from_millis(1);
+
+/// A condition variable, as [`std::sync::Condvar`]. Under control at most 32 threads wait at a time: one more is a failure.
+pub struct Condvar {
+    word: Word64,
+}
+
+/// Whether a wait ended because its time was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Was the time over?
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// A new condition variable.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        Self { word: Word64::new(0) }
+    }
+
+    /// Releases the lock, waits for a notification, and takes the lock again.
+    ///
+    /// # Errors
+    /// When the mutex is poisoned by then; the error holds the guard.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let raw = guard.raw();
+        match self.enqueue() {
+            Some(bit) => {
+                raw.unlock();
+                self.word.wait(leave(bit), AcqRel, Label::CondvarWait);
+            }
+            None => crowded(raw, CROWDED),
+        }
+        raw.lock();
+        guard.relocked()
+    }
+
+    /// Waits as long as `condition` holds.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_while<'a, T, F>(&self, guard: MutexGuard<'a, T>, mut condition: F) -> LockResult<MutexGuard<'a, T>>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        let mut guard = guard;
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), in milliseconds; false when the time was over.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[deprecated(since = "1.6.0", note = "replaced by `std::sync::Condvar::wait_timeout`")]
+    #[track_caller]
+    pub fn wait_timeout_ms<'a, T>(&self, guard: MutexGuard<'a, T>, ms: u32) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        match self.wait_timeout(guard, Duration::from_millis(u64::from(ms))) {
+            Ok((guard, result)) => Ok((guard, !result.timed_out())),
+            Err(error) => {
+                let (guard, result) = error.into_inner();
+                Err(PoisonError::new((guard, !result.timed_out())))
+            }
+        }
+    }
+
+    /// Releases the lock, waits for a notification or until the time is over, and takes the lock again.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        dur: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let raw = guard.raw();
+        let timed_out = match self.enqueue() {
+            Some(bit) => {
+                raw.unlock();
+                self.wait_notified_or_over(bit, dur)
+            }
+            None => {
+                crowded(raw, dur.min(CROWDED));
+                dur <= CROWDED
+            }
+        };
+        raw.lock();
+        let result = WaitTimeoutResult(timed_out);
+        match guard.relocked() {
+            Ok(guard) => Ok((guard, result)),
+            Err(error) => Err(PoisonError::new((error.into_inner(), result))),
+        }
+    }
+
+    /// Waits as long as `condition` holds and the time is not over.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T, F>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        dur: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        let start = Instant::now();
+        let mut guard = guard;
+        let mut over = false;
+        loop {
+            if !condition(&mut *guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            let left = dur.saturating_sub(start.elapsed());
+            // A virtual clock stands at the deadline exactly, so "over" is remembered, not read from it.
+            if over || left.is_zero() && !dur.is_zero() {
+                return Ok((guard, WaitTimeoutResult(true)));
+            }
+            let (again, result) = self.wait_timeout(guard, left)?;
+            (guard, over) = (again, result.timed_out());
+        }
+    }
+
+    /// Wakes one waiter, if there is any.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        let old = self.word.rmw(Rmw::CondvarNotifySole, 0, AcqRel, Label::CondvarNotifyOne);
+        let pending = old as u32 & !((old >> 32) as u32);
+        let count = pending.count_ones();
+        if count >= 2 {
+            let chosen = ops::choose(count as usize).unwrap_or(0);
+            let bit = bits(pending).nth(chosen).expect("chosen among the bits that are set");
+            self.word.rmw(Rmw::CondvarNotifyPrefer, u64::from(bit), AcqRel, Label::CondvarNotifyOne);
+        }
+    }
+
+    /// Wakes all waiters.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        self.word.rmw(Rmw::CondvarNotifyAll, 0, AcqRel, Label::CondvarNotifyAll);
+    }
+
+    /// Takes a bit, while the mutex is still held. `None`, outside of a check only: all are taken.
+    #[track_caller]
+    fn enqueue(&self) -> Option<u8> {
+        let old = self.word.rmw(Rmw::CondvarEnqueue, 0, AcqRel, Label::CondvarEnqueue);
+        let bit = (old as u32).trailing_ones();
+        if bit < 32 {
+            return Some(bit as u8);
+        }
+        if ops::controlled() {
+            let message = "more than 32 threads wait on one `Condvar`: a checked one has room for 32".to_owned();
+            ops::fail(FailureKind::Contract, message);
+        }
+        None
+    }
+
+    /// Waits for a notification or until the time is over; true when it is over without one.
+    #[track_caller]
+    fn wait_notified_or_over(&self, bit: u8, dur: Duration) -> bool {
+        match ops::choose(2) {
+            Some(0) => {
+                self.word.wait(leave(bit), AcqRel, Label::CondvarWait);
+                return false;
+            }
+            Some(_) => {}
+            None if ops::inert() => {}
+            None => {
+                let deadline = std::time::Instant::now().checked_add(dur);
+                if self.word.wait_until(leave(bit), deadline).is_some() {
+                    return false;
+                }
+            }
+        }
+        let both = 1 << bit | 1 << (bit + 32);
+        let old = self.word.rmw(Rmw::And, !both, AcqRel, Label::CondvarTimeout);
+        let notified = (old >> (bit + 32)) & 1 == 1;
+        if !notified {
+            ops::sleep(dur);
+        }
+        !notified
+    }
+}
+
+/// The wait of the waiter with `bit`: until it is notified, then its bits are free again.
+fn leave(bit: u8) -> Guard {
+    Guard { test: Test::Bit { bit: bit + 32, set: true }, update: Update::ClearPair { bit } }
+}
+
+/// The positions of the bits that are set, lowest first.
+fn bits(mask: u32) -> impl Iterator<Item = u8> {
+    (0..32).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+/// No bit is free: sleeps with the lock released, which the caller sees as a spurious wake-up.
+fn crowded(raw: &RawMutex, time: Duration) {
+    raw.unlock();
+    if !ops::inert() {
+        std::thread::sleep(time);
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Acquire;
+
+    use super::*;
+    use crate::checked::sync::Mutex;
+
+    #[test]
+    fn more_waiters_than_bits_are_all_woken_outside_of_a_check() {
+        let (mutex, condvar) = (Mutex::new(false), Condvar::new());
+        std::thread::scope(|scope| {
+            for _ in 0..40 {
+                scope.spawn(|| drop(condvar.wait_while(mutex.lock().unwrap(), |ready| !*ready).unwrap()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            *mutex.lock().unwrap() = true;
+            condvar.notify_all();
+        });
+        assert_eq!(condvar.word.load(Acquire, Label::CondvarWait), 0, "every waiter gave its bit back");
+    }
+}

@@ -1,0 +1,147 @@
+//! Starting a thread and getting its result: what `spawn`, `Builder` and `Scope` have in common.
+
+use std::cell::UnsafeCell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::thread::Result;
+
+use mc_runtime::ops::{self, Label, ThreadKey};
+
+use super::builder::Builder;
+use super::handle::{Shared, Thread};
+use super::scoped::ScopeData;
+use super::{current, locals};
+use crate::checked::sync::Arc;
+
+/// Learned when somebody calls `is_finished`: only then a thread says that it is done.
+const FINISHED_KEY: u64 = u64::from_le_bytes(*b"finished") | 1;
+
+/// Where a thread leaves its result.
+struct Packet<T>(UnsafeCell<Option<Result<T>>>);
+
+// SAFETY: the thread writes once, before its end, and whoever joins it takes the result after that end; nothing is shared
+// but through these two, so `T` only moves from thread to thread.
+unsafe impl<T: Send> Sync for Packet<T> {}
+
+impl<T> Packet<T> {
+    /// # Safety
+    /// The caller is the thread itself, or has joined it: nobody else is in here.
+    unsafe fn exchange(&self, result: Option<Result<T>>) -> Option<Result<T>> {
+        // SAFETY: promised by the caller.
+        unsafe { std::mem::replace(&mut *self.0.get(), result) }
+    }
+}
+
+/// Who runs the thread.
+enum Runner {
+    Real(std::thread::JoinHandle<()>),
+    Checked(ThreadKey),
+    /// Nobody: it was spawned while its execution was torn down.
+    Nobody,
+}
+
+/// A thread that was started.
+pub(super) struct Started<T> {
+    runner: Runner,
+    pub(super) thread: Thread,
+    packet: Arc<Packet<T>>,
+}
+
+impl<T> Started<T> {
+    pub(super) fn key(&self) -> Option<ThreadKey> {
+        match self.runner {
+            Runner::Checked(key) => Some(key),
+            Runner::Real(_) | Runner::Nobody => None,
+        }
+    }
+
+    /// Waits for the end of the thread; its result.
+    #[track_caller]
+    pub(super) fn join(self) -> Result<T> {
+        match self.runner {
+            Runner::Real(thread) => thread.join()?,
+            // False while the execution is torn down; the result may then be missing.
+            Runner::Checked(key) => drop(ops::join(key)),
+            Runner::Nobody => {}
+        }
+        // SAFETY: the thread has ended. Or it is torn down with the caller, one after the other on one thread of the system.
+        let result = unsafe { self.packet.exchange(None) };
+        result.unwrap_or_else(|| Err(Box::new("the execution ended before the thread did")))
+    }
+
+    /// Is the result there?
+    #[track_caller]
+    pub(super) fn is_finished(&self) -> bool {
+        match &self.runner {
+            Runner::Real(thread) => thread.is_finished(),
+            Runner::Checked(_) => {
+                ops::learn(FINISHED_KEY);
+                self.thread.shared().is_some_and(|shared| shared.done.load(Acquire, Label::ThreadFinished) == 1)
+            }
+            Runner::Nobody => true,
+        }
+    }
+}
+
+/// Starts a thread that runs `f`.
+///
+/// # Safety
+/// What `f` and `T` borrow outlives the thread.
+#[track_caller]
+pub(super) unsafe fn launch<'a, F, T>(options: Builder, scope: Option<&ScopeData>, f: F) -> io::Result<Started<T>>
+where
+    F: FnOnce() -> T + Send + 'a,
+    T: Send + 'a,
+{
+    let packet = Arc::new(Packet(UnsafeCell::new(None)));
+    let theirs = packet.clone();
+    // The scope's data as an owner, since the last thread of a scope may still hold it when the scope has gone on.
+    let scope = scope.map(ScopeData::share);
+    let finish = move |result: Result<T>| {
+        if let (Err(_), Some(scope)) = (&result, &scope) {
+            scope.child_panicked();
+        }
+        // SAFETY: this is the thread itself, before its end.
+        unsafe { theirs.exchange(Some(result)) };
+        drop(theirs);
+        if let Some(scope) = scope {
+            scope.real_child_ended();
+        }
+    };
+    if ops::inert() {
+        let thread = Thread::checked(std::sync::Arc::new(Shared::new(options.name)));
+        return Ok(Started { runner: Runner::Nobody, thread, packet });
+    }
+    if !ops::controlled() {
+        let body = move || finish(catch_unwind(AssertUnwindSafe(f)));
+        // SAFETY: the caller promises that what the body borrows outlives the thread.
+        let real = unsafe { options.real().spawn_unchecked(body) }?;
+        let thread = Thread::real(real.thread().clone());
+        return Ok(Started { runner: Runner::Real(real), thread, packet });
+    }
+    let shared = std::sync::Arc::new(Shared::new(options.checked_name()));
+    let thread = Thread::checked(shared.clone());
+    let own = thread.clone();
+    let body = move || {
+        current::enter(&own);
+        finish(catch_unwind(AssertUnwindSafe(f)).map_err(ops::caught));
+        if ops::learned(FINISHED_KEY)
+            && let Some(shared) = own.shared()
+        {
+            shared.done.store(1, Release, Label::ThreadDone);
+        }
+        locals::run_destructors();
+    };
+    let body: Box<dyn FnOnce() + 'a> = Box::new(body);
+    // SAFETY: only the lifetime changes: the caller promises that what the body borrows outlives the thread.
+    let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
+    let runner = match ops::spawn(thread.name().map(str::to_owned), options.stack_size, body) {
+        Some(key) => {
+            shared.identify(key);
+            Runner::Checked(key)
+        }
+        None => Runner::Nobody,
+    };
+    Ok(Started { runner, thread, packet })
+}

@@ -1,0 +1,121 @@
+//! The values of `thread_local!`s: a list per thread, kept by the engine, or beside std for threads that it does not run.
+//!
+//! Not here: what is stored (`local`), and the thread's own handle (`current`).
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use mc_runtime::ops::{self, Locals};
+
+/// Set in the key of a value whose end runs no code: such a value stays until all destructors have run.
+const PLAIN: usize = 1;
+
+/// The keys are addresses of words, so that [`PLAIN`] is free.
+const _: () = assert!(align_of::<usize>() > PLAIN);
+
+/// What the list of a thread has for a key.
+pub(super) enum Found {
+    /// The value is here.
+    Value(*mut ()),
+    /// There has been none yet.
+    Missing,
+    /// It has been destroyed, or is being.
+    Destroyed,
+    /// The execution is being torn down, and its lists with it.
+    Inert,
+}
+
+thread_local! {
+    /// The list of a thread that the engine does not run. Leaked: it may be asked for while other thread-locals are destroyed.
+    static REAL: Cell<Option<&'static RefCell<Locals>>> = const { Cell::new(None) };
+    /// Its end runs the destructors.
+    static END: End = const { End };
+}
+
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        run_destructors();
+    }
+}
+
+/// Runs `f` on the list of the calling thread. `f` runs no code of the user.
+fn with_list<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
+    let mut f = Some(f);
+    let answer = ops::with_locals(|list| f.take().expect("called once")(list));
+    if answer.is_some() || ops::inert() {
+        return answer;
+    }
+    let list = REAL.get().unwrap_or_else(|| {
+        let list: &'static RefCell<Locals> = Box::leak(Box::new(RefCell::new(Vec::new())));
+        REAL.set(Some(list));
+        // Registers the destructor; none is needed when thread-locals are already being destroyed.
+        let _ = END.try_with(|_| ());
+        list
+    });
+    Some(f.take().expect("not called")(&mut list.borrow_mut()))
+}
+
+/// The value for `id`.
+pub(super) fn find(id: usize) -> Found {
+    let entry = with_list(|list| list.iter().find(|entry| entry.0 & !PLAIN == id).map(|entry| entry.1));
+    match entry {
+        None => Found::Inert,
+        Some(None) => Found::Missing,
+        Some(Some(value)) if value.is_null() => Found::Destroyed,
+        Some(Some(value)) => Found::Value(value),
+    }
+}
+
+/// Puts `value` in the list under `id`, instead of one that is there already, and returns where it is.
+pub(super) fn insert<T: 'static>(id: usize, value: T) -> *mut T {
+    let place = Box::into_raw(Box::new(value));
+    let plain = if id == super::current::id() || !std::mem::needs_drop::<T>() { PLAIN } else { 0 };
+    let entry = (id | plain, place.cast(), free::<T> as unsafe fn(*mut ()));
+    let old = with_list(|list| match list.iter_mut().find(|entry| entry.0 & !PLAIN == id) {
+        Some(there) => std::mem::replace(&mut there.1, place.cast()),
+        None => {
+            list.push(entry);
+            ptr::null_mut()
+        }
+    });
+    // SAFETY: what was under this id before is a boxed `T`, and is not in the list any more.
+    unsafe { free::<T>(old.unwrap_or(ptr::null_mut())) };
+    place
+}
+
+/// Drops a boxed `T`; nothing for null.
+///
+/// # Safety
+/// `value` is null, or from `Box::<T>::into_raw` and not used again.
+unsafe fn free<T>(value: *mut ()) {
+    if !value.is_null() {
+        // SAFETY: promised by the caller.
+        drop(unsafe { Box::from_raw(value.cast::<T>()) });
+    }
+}
+
+/// Drops the calling thread's values, the one that was made last first, also those that are made meanwhile.
+pub(crate) fn run_destructors() {
+    for plain in [0, PLAIN] {
+        while let Some((value, free)) = with_list(|list| take_last(list, plain)).flatten() {
+            // SAFETY: the list holds boxed values with the function that frees them; this one was just marked as destroyed.
+            let ended = catch_unwind(AssertUnwindSafe(|| unsafe { free(value) }));
+            if let Err(payload) = ended {
+                if !ops::controlled() && !ops::inert() {
+                    // As std: a thread-local that panics while it is destroyed ends the process.
+                    std::process::abort();
+                }
+                drop(ops::caught(payload));
+            }
+        }
+    }
+}
+
+/// Marks the last value of this kind as destroyed.
+fn take_last(list: &mut Locals, plain: usize) -> Option<(*mut (), unsafe fn(*mut ()))> {
+    let entry = list.iter_mut().rev().find(|entry| entry.0 & PLAIN == plain && !entry.1.is_null())?;
+    Some((std::mem::replace(&mut entry.1, ptr::null_mut()), entry.2))
+}
