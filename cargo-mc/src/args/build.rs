@@ -1,0 +1,101 @@
+//! Cargo's own flags, under cargo's names.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What is built, and how.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Build (as for cargo test)")]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    pub(crate) manifest: clap_cargo::Manifest,
+    #[command(flatten)]
+    pub(crate) workspace: clap_cargo::Workspace,
+    #[command(flatten)]
+    pub(crate) features: clap_cargo::Features,
+    /// Only the library's unit tests
+    #[arg(long)]
+    pub(crate) lib: bool,
+    /// Only the unit tests of binaries
+    #[arg(long)]
+    pub(crate) bins: bool,
+    /// Only the unit tests of this binary
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Vec<String>,
+    /// Only the integration test of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Vec<String>,
+    /// Build with optimisations
+    #[arg(short, long, conflicts_with = "profile")]
+    pub(crate) release: bool,
+    /// Build with this profile
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// Build for this target
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+    /// Where cargo puts what it builds (the checked build is in `mc` below it)
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// How many jobs build at once
+    #[arg(long, value_name = "N")]
+    pub(crate) build_jobs: Option<String>,
+    /// Do without the network
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Fail if Cargo.lock would change
+    #[arg(long)]
+    pub(crate) locked: bool,
+    /// Both of --offline and --locked
+    #[arg(long)]
+    pub(crate) frozen: bool,
+}
+
+impl BuildArgs {
+    /// The profile whose settings count.
+    pub(crate) fn profile(&self) -> &str {
+        match (&self.profile, self.release) {
+            (Some(profile), _) => profile,
+            (None, true) => "release",
+            (None, false) => "dev",
+        }
+    }
+
+    /// For `cargo metadata` and for the build: how the lock file and the network are used.
+    pub(crate) fn lock_flags(&self) -> Vec<String> {
+        let flags = [("--offline", self.offline), ("--locked", self.locked), ("--frozen", self.frozen)];
+        flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.to_owned()).collect()
+    }
+
+    /// For `cargo test`: all but the target directory.
+    pub(crate) fn test_flags(&self) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = self.lock_flags().into_iter().map(OsString::from).collect();
+        let mut pair = |flag: &str, value: &dyn AsRef<std::ffi::OsStr>| {
+            flags.push(flag.into());
+            flags.push(value.as_ref().to_owned());
+        };
+        if let Some(path) = &self.manifest.manifest_path {
+            pair("--manifest-path", path);
+        }
+        self.workspace.package.iter().for_each(|name| pair("--package", name));
+        self.workspace.exclude.iter().for_each(|name| pair("--exclude", name));
+        self.features.features.iter().for_each(|name| pair("--features", name));
+        self.bin.iter().for_each(|name| pair("--bin", name));
+        self.test.iter().for_each(|name| pair("--test", name));
+        self.profile.iter().for_each(|name| pair("--profile", name));
+        self.target.iter().for_each(|name| pair("--target", name));
+        self.build_jobs.iter().for_each(|count| pair("--jobs", count));
+        let switches = [
+            ("--workspace", self.workspace.workspace || self.workspace.all),
+            ("--all-features", self.features.all_features),
+            ("--no-default-features", self.features.no_default_features),
+            ("--lib", self.lib),
+            ("--bins", self.bins),
+            ("--release", self.release),
+        ];
+        flags.extend(switches.into_iter().filter(|(_, set)| *set).map(|(flag, _)| OsString::from(flag)));
+        flags
+    }
+}

@@ -1,0 +1,72 @@
+//! The flags (and environment variables) that say how a test is checked.
+
+use clap::Args;
+use mc_runtime::judge::Required;
+use mc_runtime::options::{Drop, MemoryModel, Strategy};
+use mc_runtime::settings::{self, Expected, Layer};
+
+/// What flags and the environment say about every selected test.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Check")]
+pub(crate) struct CheckArgs {
+    /// In which order executions are explored: dfs, bfs, random; or sampled: walk, pct:N [default: dfs]
+    #[arg(long, value_name = "STRATEGY", env = "MC_STRATEGY", value_parser = settings::strategy)]
+    strategy: Option<Strategy>,
+    /// What loads may see: rc20 (Rust's model) or sc [default: rc20]
+    #[arg(long, value_name = "MODEL", env = "MC_MEMORY_MODEL", value_parser = settings::memory_model)]
+    memory_model: Option<MemoryModel>,
+    /// The seed of everything random [default: 0]
+    #[arg(long, value_name = "SEED", env = "MC_SEED", value_parser = settings::seed)]
+    seed: Option<u64>,
+    /// Stop a test after this many executions
+    #[arg(long, value_name = "N", env = "MC_MAX_EXECUTIONS", value_parser = settings::count)]
+    max_executions: Option<u64>,
+    /// Cut executions after this many events [default: 10000]
+    #[arg(long, value_name = "N", env = "MC_MAX_EVENTS", value_parser = settings::count)]
+    max_events: Option<u64>,
+    /// Stop a test after this time (90s, 10m, 1h30m)
+    #[arg(long, value_name = "TIME", env = "MC_TIME_LIMIT", value_parser = settings::duration)]
+    time_limit: Option<u64>,
+    /// Memory of one test, with the checker's own (512M, 4G)
+    #[arg(long, value_name = "SIZE", env = "MC_MAX_MEMORY", value_parser = settings::size)]
+    max_memory: Option<u64>,
+    /// Stop a test after this many counterexamples [default: 1]
+    #[arg(long, value_name = "N", env = "MC_MAX_FAILURES", value_parser = settings::count)]
+    max_failures: Option<u64>,
+    /// Keep at most this many open items, and say which a full queue loses: N[:newest|oldest|random]
+    #[arg(long, value_name = "N[:WHICH]", env = "MC_QUEUE_LIMIT", value_parser = settings::queue_limit)]
+    queue_limit: Option<(u64, Drop)>,
+    /// An execution that makes no operation for this long hangs [default: 10s]
+    #[arg(long, value_name = "TIME", env = "MC_HANG_LIMIT", value_parser = settings::duration)]
+    hang_limit: Option<u64>,
+    /// The weakest verdict that passes: proved, bounded, sampled [default: proved; for samplers sampled]
+    #[arg(long, value_name = "VERDICT", env = "MC_REQUIRE", value_parser = str::parse::<Required>)]
+    pub(crate) require: Option<Required>,
+    /// Accept a weaker verdict than a test's attribute requires: that of --require, or else any
+    #[arg(long)]
+    pub(crate) allow_weaker: bool,
+}
+
+impl CheckArgs {
+    /// As a layer to be put over a test's attribute.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer {
+            memory_model: self.memory_model,
+            strategy: self.strategy,
+            seed: self.seed,
+            max_executions: self.max_executions,
+            max_events: self.max_events,
+            time_limit: self.time_limit,
+            max_memory: self.max_memory,
+            max_failures: self.max_failures,
+            queue_limit: self.queue_limit,
+            hang_limit: self.hang_limit,
+            allow_panics: None,
+            expect: None,
+            require: self.require,
+        }
+    }
+}
+
+// `Expected` is what clap prints after the value that is wrong.
+const _: fn(&Expected) -> &dyn std::error::Error = |expected| expected;

@@ -1,0 +1,168 @@
+//! The command line, as typed.
+//!
+//! Not here: what follows from it for a test (`run`), and how cargo is called (`build`).
+
+mod build;
+mod check;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use build::BuildArgs;
+pub(crate) use check::CheckArgs;
+
+/// Checks concurrent Rust under every schedule and every outcome that the memory model allows
+#[derive(Debug, Parser)]
+#[command(name = "cargo-mc", bin_name = "cargo mc", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Build the tests with `--cfg mc` and check them
+    Test(Box<TestArgs>),
+    /// List the checked tests and what is known of them
+    List(Box<ListArgs>),
+    /// Run exactly one execution again and show it
+    Replay(Box<ReplayArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+    /// How many tests are checked at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", env = "MC_JOBS", value_parser = mc_runtime::settings::count, help_heading = "Run")]
+    pub(crate) jobs: Option<u64>,
+    /// Start no further test after one that does not pass
+    #[arg(long, overrides_with = "no_fail_fast", help_heading = "Run")]
+    pub(crate) fail_fast: bool,
+    /// Check all selected tests, whatever is found (the default)
+    #[arg(long, overrides_with = "fail_fast", help_heading = "Run")]
+    pub(crate) no_fail_fast: bool,
+    /// Write a JUnit report
+    #[arg(long, value_name = "FILE", env = "MC_JUNIT", help_heading = "Report")]
+    pub(crate) junit: Option<PathBuf>,
+    /// How results are printed
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Report")]
+    pub(crate) message_format: MessageFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+    /// How the list is printed
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Report")]
+    pub(crate) message_format: MessageFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A schedule (`mc1...`), a file of `target/mc/failures`, or a test: its last failure
+    #[arg(value_name = "SCHEDULE|FILE|TEST")]
+    pub(crate) what: String,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+}
+
+/// Which tests.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FilterArgs {
+    /// Tests whose name contains one of these
+    #[arg(value_name = "FILTERS")]
+    pub(crate) filters: Vec<String>,
+    /// Tests whose name is exactly one of the filters
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Only tests that are marked `#[ignore]`
+    #[arg(long, conflicts_with = "include_ignored")]
+    pub(crate) ignored: bool,
+    /// Tests that are marked `#[ignore]` too
+    #[arg(long)]
+    pub(crate) include_ignored: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// Cargo calls `cargo-mc mc test ...`; called by hand it is `cargo-mc test ...`.
+pub(crate) fn without_cargos_word(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<_> = arguments.collect();
+    if arguments.get(1).is_some_and(|word| word == "mc") {
+        arguments.remove(1);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        let words = line.split_whitespace().map(OsString::from);
+        Cli::try_parse_from(without_cargos_word(words))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cargo_and_people_call_it_the_same() {
+        for line in ["cargo-mc mc test a b", "cargo-mc test a b"] {
+            let Command::Test(args) = parse(line).unwrap().command else { panic!("{line}") };
+            assert_eq!(args.filter.filters, ["a", "b"]);
+        }
+    }
+
+    #[test]
+    fn bad_values_are_usage_errors_that_say_what_is_right() {
+        for (flag, expected) in [
+            ("--max-executions 0", "a whole number above 0"),
+            ("--max-executions=-1", "a whole number above 0"),
+            ("--time-limit 10", "a duration above 0"),
+            ("--max-memory lots", "a size above 0"),
+            ("--strategy pct", "`pct:N`"),
+            ("--memory-model tso", "`rc20` or `sc`"),
+            ("--queue-limit 8:first", "`:newest`"),
+            ("--require safe", "`proved`"),
+            ("--jobs 0", "a whole number above 0"),
+        ] {
+            let error = parse(&format!("cargo-mc test {flag}")).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{flag}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        assert!(parse("cargo-mc test --no-such-flag").is_err());
+    }
+
+    #[test]
+    fn help_names_every_flag() {
+        for command in ["test", "list", "replay"] {
+            let help = parse(&format!("cargo-mc {command} --help")).unwrap_err().to_string();
+            insta::assert_snapshot!(command, help);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
+
+mod config;
+mod profile;
+mod rustflags;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
+
+use crate::args::BuildArgs;
+use crate::exit::ExitCode;
+
+/// Why there is nothing to check.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error("cargo metadata failed\n{0}")]
+    Metadata(String),
+    #[error("the build failed")]
+    Failed,
+    #[error("cannot run `{}`: {source}", .cargo.display())]
+    Cargo { cargo: PathBuf, source: io::Error },
+    #[error(
+        "`panic=abort` is set in the flags for rustc, but a test that panics must unwind to be checked\n  \
+         = help: take `-C panic=abort` out of `RUSTFLAGS` and of `rustflags` in cargo's configuration; `panic = \"abort\"` in a \
+         profile may stay, cargo leaves it out of tests"
+    )]
+    PanicAbort,
+}
+
+impl BuildError {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Metadata(_) => ExitCode::Metadata,
+            Self::Failed => ExitCode::Build,
+            Self::Cargo { .. } | Self::PanicAbort => ExitCode::Setup,
+        }
+    }
+}
+
+/// What was built.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) executables: Vec<Executable>,
+    /// Where our own files go, with what was built.
+    pub(crate) directory: PathBuf,
+    /// The workspace's directory: the compiler names files from here.
+    pub(crate) workspace: PathBuf,
+}
+
+/// A test executable.
+#[derive(Debug)]
+pub(crate) struct Executable {
+    pub(crate) path: PathBuf,
+    pub(crate) package: String,
+    /// The name of the library, binary or test.
+    pub(crate) target: String,
+    /// Unique in the workspace: `package`, `package::test` or `package::bin/name`.
+    pub(crate) id: String,
+    /// The package's directory, where cargo runs its tests.
+    pub(crate) directory: PathBuf,
+    /// What cargo sets when it runs it.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+/// Builds what `args` select.
+pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
+    let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let metadata = metadata(&cargo, args)?;
+    let directory = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into()).join("mc");
+    let command = command(&cargo, args, &metadata, &directory)?;
+    let executables = run(command, &metadata).map_err(|error| match error {
+        RunError::Failed => BuildError::Failed,
+        RunError::Io(source) => BuildError::Cargo { cargo, source },
+    })?;
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into() })
+}
+
+fn metadata(cargo: &Path, args: &BuildArgs) -> Result<Metadata, BuildError> {
+    let mut command = MetadataCommand::new();
+    command.cargo_path(cargo).other_options(args.lock_flags());
+    if let Some(path) = &args.manifest.manifest_path {
+        command.manifest_path(path);
+    }
+    command.exec().map_err(|error| {
+        BuildError::Metadata(match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
+            other => other.to_string(),
+        })
+    })
+}
+
+fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, directory: &Path) -> Result<Command, BuildError> {
+    let environment: BTreeMap<_, _> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let here = std::env::current_dir().unwrap_or_default();
+    let home = cargo_home(&environment);
+    let flags = config::read(&here, home.as_deref());
+    if rustflags::aborts_on_panic(&environment, &flags) {
+        return Err(BuildError::PanicAbort);
+    }
+    let injection = rustflags::inject(&environment, &flags);
+    let packages: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    let mut command = Command::new(cargo);
+    command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
+    command.args(args.test_flags()).arg("--target-dir").arg(directory);
+    for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)) {
+        command.arg("--config").arg(setting);
+    }
+    command.envs(injection.environment);
+    Ok(command)
+}
+
+fn cargo_home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let named = environment.get("CARGO_HOME").map(PathBuf::from);
+    named.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
+}
+
+enum RunError {
+    Failed,
+    Io(io::Error),
+}
+
+fn run(mut command: Command, metadata: &Metadata) -> Result<Vec<Executable>, RunError> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(RunError::Io)?;
+    let stdout = child.stdout.take().ok_or(RunError::Failed)?;
+    let mut artifacts = Vec::new();
+    let mut libraries = Libraries::default();
+    for message in Message::parse_stream(BufReader::new(stdout)) {
+        match message.map_err(RunError::Io)? {
+            Message::CompilerArtifact(artifact) if artifact.profile.test => artifacts.push(artifact),
+            Message::BuildScriptExecuted(script) => {
+                libraries.add(script.linked_paths.iter().map(|path| path.as_str()));
+            }
+            _ => {}
+        }
+    }
+    if !child.wait().map_err(RunError::Io)?.success() {
+        return Err(RunError::Failed);
+    }
+    let mut executables: Vec<_> =
+        artifacts.iter().filter_map(|artifact| executable(artifact, metadata, &libraries)).collect();
+    executables.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(executables)
+}
+
+fn executable(artifact: &Artifact, metadata: &Metadata, libraries: &Libraries) -> Option<Executable> {
+    let path = PathBuf::from(artifact.executable.clone()?);
+    let package = metadata.packages.iter().find(|package| package.id == artifact.package_id)?;
+    let target = &artifact.target;
+    let id = if target.is_bin() {
+        format!("{}::bin/{}", package.name, target.name)
+    } else if target.is_example() {
+        format!("{}::example/{}", package.name, target.name)
+    } else if target.is_test() || target.is_bench() {
+        format!("{}::{}", package.name, target.name)
+    } else {
+        package.name.to_string()
+    };
+    let directory = PathBuf::from(package.manifest_path.parent()?);
+    let mut environment = vec![
+        ("CARGO_MANIFEST_DIR".to_owned(), directory.display().to_string()),
+        ("CARGO_MANIFEST_PATH".to_owned(), package.manifest_path.to_string()),
+        ("CARGO_PKG_NAME".to_owned(), package.name.to_string()),
+        ("CARGO_PKG_VERSION".to_owned(), package.version.to_string()),
+    ];
+    environment.extend(libraries.variable(&path));
+    let (package, target) = (package.name.to_string(), target.name.clone());
+    Some(Executable { path, package, target, id, directory, environment })
+}
+
+/// Where shared libraries that build scripts made are to be found.
+#[derive(Default)]
+struct Libraries(Vec<String>);
+
+impl Libraries {
+    fn add<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+        self.0.extend(paths.map(|path| path.split_once('=').map_or(path, |(_, path)| path).to_owned()));
+    }
+
+    /// The loader's search path: those, what cargo built beside the executable, and what was there before.
+    fn variable(&self, executable: &Path) -> Option<(String, String)> {
+        let name = if cfg!(target_os = "macos") { "DYLD_FALLBACK_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+        let beside = executable.parent().map(Path::to_owned);
+        let before = std::env::var_os(name).unwrap_or_default();
+        let paths = self.0.iter().map(PathBuf::from).chain(beside).chain(std::env::split_paths(&before));
+        let paths = std::env::join_paths(paths.filter(|path| !path.as_os_str().is_empty())).ok()?;
+        Some((name.to_owned(), paths.into_string().ok()?))
+    }
+}

@@ -1,0 +1,37 @@
+//! The checker is compiled with optimisations whatever the profile is: it does most of the work of a check.
+
+use std::collections::BTreeSet;
+
+/// What runs in the warm loop. Of these, only packages that are in the graph: cargo warns of others.
+const HOT: [&str; 6] = ["mc-runtime", "mc-shims", "corosensei", "rustc-hash", "xxhash-rust", "rand_pcg"];
+
+/// Values for `--config`. `packages` are the names of all packages of the graph.
+pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String> {
+    // What is said of `dev` holds for `test`, what is said of `release` for `bench`: they inherit.
+    let profile = match profile {
+        "test" => "dev",
+        "bench" => "release",
+        other => other,
+    };
+    let present = HOT.iter().filter(|name| packages.contains(**name));
+    let mut settings: Vec<_> = present.map(|name| format!("profile.{profile}.package.{name}.opt-level=3")).collect();
+    if packages.contains("mc-runtime") {
+        settings.push(format!("profile.{profile}.package.mc-runtime.debug-assertions=false"));
+        settings.push(format!("profile.{profile}.package.mc-runtime.overflow-checks=false"));
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_packages_of_the_graph_are_named() {
+        let packages = BTreeSet::from(["demo", "mc-runtime", "corosensei"]);
+        let settings = overrides("test", &packages);
+        assert_eq!(settings[0], "profile.dev.package.mc-runtime.opt-level=3");
+        assert!(settings.iter().all(|setting| !setting.contains("mc-shims")));
+        assert!(overrides("dev", &BTreeSet::from(["demo"])).is_empty());
+    }
+}

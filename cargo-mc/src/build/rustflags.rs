@@ -1,0 +1,111 @@
+//! How `--cfg mc` reaches rustc without any of the user's own flags being lost.
+//!
+//! Cargo takes flags from the first of these that exists: `CARGO_ENCODED_RUSTFLAGS`, `RUSTFLAGS`, all matching
+//! `target.*.rustflags` together, `build.rustflags`. So `mc` is added to each place that the user's flags may come from, and
+//! exactly those: the variables where they are set; otherwise `build.rustflags` *and* every `target.*.rustflags` that some
+//! configuration file or variable has. Cargo joins lists of one key, so whichever place it then takes has both. Which targets
+//! match is left to cargo: nothing is evaluated here.
+
+use std::collections::BTreeMap;
+
+use super::config::{ConfigFlags, Value};
+
+/// What `cargo mc` adds.
+pub(crate) const OURS: [&str; 4] = ["--cfg", "mc", "--check-cfg", "cfg(mc)"];
+
+/// What a call of cargo gets for our flags.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Injection {
+    pub(crate) environment: Vec<(String, String)>,
+    /// Each for a `--config`.
+    pub(crate) config: Vec<String>,
+}
+
+/// Works it out from the environment and the configuration files' flags.
+pub(crate) fn inject(environment: &BTreeMap<String, String>, config: &ConfigFlags) -> Injection {
+    if let Some(flags) = environment.get("CARGO_ENCODED_RUSTFLAGS") {
+        let separator = if flags.is_empty() { "" } else { "\x1f" };
+        let flags = format!("{flags}{separator}{}", OURS.join("\x1f"));
+        return Injection { environment: vec![("CARGO_ENCODED_RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
+    }
+    if let Some(flags) = environment.get("RUSTFLAGS") {
+        let flags = appended(flags);
+        return Injection { environment: vec![("RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
+    }
+    let is_target = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUSTFLAGS");
+    let from_variables = environment.iter().filter(|(name, _)| is_target(name));
+    let environment = from_variables.map(|(name, flags)| (name.clone(), appended(flags))).collect();
+    let build = std::iter::once(("build.rustflags".to_owned(), config.build.as_ref()));
+    let targets = config.targets.iter().map(|(key, flags)| (format!("target.{}.rustflags", quoted(key)), Some(flags)));
+    let config = build.chain(targets).map(|(key, theirs)| setting(&key, theirs)).collect();
+    Injection { environment, config }
+}
+
+/// Whether flags ask for aborting panics, which neither libtest nor the checker can live with.
+pub(crate) fn aborts_on_panic(environment: &BTreeMap<String, String>, config: &ConfigFlags) -> bool {
+    let variables = environment.iter().filter(|(name, _)| name.ends_with("RUSTFLAGS")).map(|(_, flags)| flags.clone());
+    let files = config.build.iter().chain(config.targets.values()).map(Value::joined);
+    variables.chain(files).any(|flags| flags.contains("panic=abort"))
+}
+
+/// Cargo joins lists of one key, but a text replaces a text (and may not meet a list): then theirs is repeated.
+fn setting(key: &str, theirs: Option<&Value>) -> String {
+    match theirs {
+        Some(Value::Text(flags)) => format!("{key}={}", toml::Value::String(appended(flags))),
+        Some(Value::List(_)) | None => {
+            let ours = OURS.iter().map(|flag| toml::Value::String((*flag).to_owned())).collect();
+            format!("{key}={}", toml::Value::Array(ours))
+        }
+    }
+}
+
+fn appended(flags: &str) -> String {
+    format!("{flags} {}", OURS.join(" ")).trim_start().to_owned()
+}
+
+fn quoted(key: &str) -> String {
+    toml::Value::String(key.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn variables_that_cargo_prefers_are_extended_and_the_rest_is_left_alone() {
+        let both = environment(&[("CARGO_ENCODED_RUSTFLAGS", "-Cdebuginfo=1"), ("RUSTFLAGS", "-Cx")]);
+        let injection = inject(&both, &ConfigFlags::default());
+        let encoded = "-Cdebuginfo=1\x1f--cfg\x1fmc\x1f--check-cfg\x1fcfg(mc)";
+        assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), encoded.to_owned())]);
+        assert!(injection.config.is_empty());
+        let empty = inject(&environment(&[("RUSTFLAGS", "")]), &ConfigFlags::default());
+        assert_eq!(empty.environment[0].1, "--cfg mc --check-cfg cfg(mc)");
+    }
+
+    #[test]
+    fn every_key_that_has_flags_gets_ours_too() {
+        let config = ConfigFlags {
+            build: Some(Value::Text("--cfg mine".to_owned())),
+            targets: BTreeMap::from([("cfg(target_os = \"linux\")".to_owned(), Value::List(vec!["-Ca".to_owned()]))]),
+        };
+        let variables = environment(&[("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", "-Cb")]);
+        let injection = inject(&variables, &config);
+        assert_eq!(injection.environment[0].1, "-Cb --cfg mc --check-cfg cfg(mc)");
+        assert_eq!(injection.config[0], r#"build.rustflags="--cfg mine --cfg mc --check-cfg cfg(mc)""#);
+        let target = r#"target.'cfg(target_os = "linux")'.rustflags=["--cfg", "mc", "--check-cfg", "cfg(mc)"]"#;
+        assert_eq!(injection.config[1], target);
+    }
+
+    #[test]
+    fn aborting_panics_are_seen_wherever_flags_come_from() {
+        let none = ConfigFlags::default();
+        assert!(aborts_on_panic(&environment(&[("RUSTFLAGS", "-C panic=abort")]), &none));
+        let list = ConfigFlags { build: Some(Value::List(vec!["-Cpanic=abort".to_owned()])), ..ConfigFlags::default() };
+        assert!(aborts_on_panic(&environment(&[]), &list));
+        assert!(!aborts_on_panic(&environment(&[("RUSTFLAGS", "-C panic=unwind")]), &none));
+    }
+}

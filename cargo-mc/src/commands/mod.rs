@@ -1,0 +1,9 @@
+//! The commands: each takes what was typed and comes to an exit code.
+
+mod list;
+mod replay;
+mod test;
+
+pub(crate) use list::list;
+pub(crate) use replay::replay;
+pub(crate) use test::test;

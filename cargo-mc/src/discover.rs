@@ -1,0 +1,196 @@
+//! Which checked tests the built executables have, and which of them are meant.
+
+use std::path::PathBuf;
+
+use mc_runtime::settings::Layer;
+use mc_runtime::worker::TestInfo;
+use mc_runtime::worker::client::Binary;
+
+use crate::args::FilterArgs;
+use crate::build::Built;
+use crate::error::Error;
+use crate::exit::ExitCode;
+
+/// A checked test.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// What people read: the libtest name, with the executable's before it where several have tests.
+    pub(crate) label: String,
+    /// As libtest knows it.
+    pub(crate) name: String,
+    pub(crate) package: String,
+    pub(crate) target: String,
+    /// The executable's, unique in the workspace.
+    pub(crate) binary_id: String,
+    pub(crate) ignored: bool,
+    pub(crate) attribute: Layer,
+    pub(crate) binary: Binary,
+    /// Where source files are looked for.
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+/// Why there is nothing to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SelectError {
+    #[error(
+        "there is no checked test in {executables} test {}\n  = help: mark tests with `#[mc::test]`, from the package \
+         `mc-shims` (`mc = {{ package = \"mc-shims\", version = \"{}\" }}` in `[dev-dependencies]`)",
+        plural(*executables, "executable"), env!("CARGO_PKG_VERSION")
+    )]
+    NoTests { executables: usize },
+    #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
+    NothingSelected { filters: String, tests: usize, hint: &'static str },
+    #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
+    Ambiguous { what: String, names: Vec<String> },
+    #[error("the test `{test}` of `{binary_id}` is not there any more, or not in what was built")]
+    Gone { test: String, binary_id: String },
+}
+
+impl SelectError {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::NoTests { .. } | Self::NothingSelected { .. } | Self::Gone { .. } => ExitCode::NothingSelected,
+            Self::Ambiguous { .. } => ExitCode::Usage,
+        }
+    }
+}
+
+/// All checked tests of the executables.
+pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
+    let mut cases = Vec::new();
+    for executable in &built.executables {
+        let binary = Binary {
+            executable: executable.path.clone(),
+            directory: Some(executable.directory.clone()),
+            environment: executable.environment.clone(),
+        };
+        let mut tests = binary.list()?;
+        tests.sort_by(|a, b| a.name.cmp(&b.name));
+        for test in tests {
+            cases.push(Case {
+                label: test.name.clone(),
+                attribute: attribute(&test)?,
+                name: test.name,
+                package: executable.package.clone(),
+                target: executable.target.clone(),
+                binary_id: executable.id.clone(),
+                ignored: test.ignored,
+                binary: binary.clone(),
+                roots: vec![executable.directory.clone(), built.workspace.clone()],
+            });
+        }
+    }
+    if cases.is_empty() {
+        return Err(SelectError::NoTests { executables: built.executables.len() }.into());
+    }
+    if cases.iter().any(|case| case.binary_id != cases[0].binary_id) {
+        for case in &mut cases {
+            case.label = format!("{} {}", case.binary_id, case.name);
+        }
+    }
+    Ok(cases)
+}
+
+fn attribute(test: &TestInfo) -> Result<Layer, Error> {
+    let pairs = test.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Layer::from_attribute(pairs).map_err(|source| {
+        let (test, file, line) = (test.name.clone(), test.file.clone(), test.line);
+        Error::Attribute { test, file, line, source }
+    })
+}
+
+/// The tests that are meant.
+pub(crate) fn select(cases: Vec<Case>, filter: &FilterArgs) -> Result<Vec<Case>, SelectError> {
+    let tests = cases.len();
+    let named: Vec<_> = cases.into_iter().filter(|case| matches(case, filter)).collect();
+    let any_named = !named.is_empty();
+    let wanted = |case: &Case| filter.include_ignored || case.ignored == filter.ignored;
+    let selected: Vec<_> = named.into_iter().filter(wanted).collect();
+    if !selected.is_empty() {
+        return Ok(selected);
+    }
+    let hint = match (any_named, filter.ignored) {
+        (true, true) => "\n  = help: those that match are not `#[ignore]`d; leave out `--ignored`",
+        (true, false) => "\n  = help: those that match are `#[ignore]`d; add `--include-ignored`",
+        (false, _) if filter.exact => {
+            "\n  = help: leave out `--exact` to match parts of names; `cargo mc list` shows all"
+        }
+        (false, _) => "\n  = help: `cargo mc list` shows all",
+    };
+    let words: Vec<_> = filter.filters.iter().map(|filter| format!("`{filter}`")).collect();
+    let filters = if words.is_empty() { "the flags".to_owned() } else { words.join(", ") };
+    Err(SelectError::NothingSelected { filters, tests, hint })
+}
+
+fn matches(case: &Case, filter: &FilterArgs) -> bool {
+    let one = |word: &String| if filter.exact { case.name == *word } else { case.label.contains(word.as_str()) };
+    filter.filters.is_empty() || filter.filters.iter().any(one)
+}
+
+/// The one test that `what` means.
+pub(crate) fn only(mut cases: Vec<Case>, what: &str) -> Result<Case, SelectError> {
+    match cases.len() {
+        1 => Ok(cases.remove(0)),
+        _ => Err(SelectError::Ambiguous {
+            what: what.to_owned(),
+            names: cases.into_iter().map(|case| case.label).collect(),
+        }),
+    }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+fn verb(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("    {name}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(name: &str, ignored: bool) -> Case {
+        Case {
+            label: name.to_owned(),
+            name: name.to_owned(),
+            package: "demo".to_owned(),
+            target: "demo".to_owned(),
+            binary_id: "demo".to_owned(),
+            ignored,
+            attribute: Layer::default(),
+            binary: Binary::new("demo"),
+            roots: Vec::new(),
+        }
+    }
+
+    fn selected(filter: &FilterArgs) -> Result<Vec<String>, SelectError> {
+        let cases = vec![case("queue::spsc", false), case("queue::mpmc", false), case("pool::slow", true)];
+        Ok(select(cases, filter)?.into_iter().map(|case| case.name).collect())
+    }
+
+    fn filters(words: &[&str]) -> FilterArgs {
+        FilterArgs { filters: words.iter().map(|word| (*word).to_owned()).collect(), ..FilterArgs::default() }
+    }
+
+    #[test]
+    fn filters_are_parts_of_names_and_add_up() {
+        assert_eq!(selected(&filters(&["spsc", "mpmc"])).unwrap(), ["queue::spsc", "queue::mpmc"]);
+        assert_eq!(selected(&FilterArgs { exact: true, ..filters(&["queue::spsc"]) }).unwrap(), ["queue::spsc"]);
+        assert_eq!(selected(&filters(&[])).unwrap().len(), 2);
+        assert_eq!(selected(&FilterArgs { ignored: true, ..filters(&[]) }).unwrap(), ["pool::slow"]);
+        assert_eq!(selected(&FilterArgs { include_ignored: true, ..filters(&[]) }).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn an_empty_selection_names_the_filter_and_says_what_is_there() {
+        let message = selected(&filters(&["nope"])).unwrap_err().to_string();
+        assert_eq!(message, "no test matches `nope`; there are 3 checked tests\n  = help: `cargo mc list` shows all");
+        let message = selected(&filters(&["slow"])).unwrap_err().to_string();
+        assert!(message.contains("add `--include-ignored`"), "{message}");
+    }
+}
