@@ -14,11 +14,13 @@ struct Bucket {
 }
 
 impl Bucket {
-    const NEW: Self = Self { waiters: AtomicUsize::new(0), lock: Mutex::new(()), wake: Condvar::new() };
+    const fn new() -> Self {
+        Self { waiters: AtomicUsize::new(0), lock: Mutex::new(()), wake: Condvar::new() }
+    }
 }
 
 const COUNT: usize = 31;
-static BUCKETS: [Bucket; COUNT] = [const { Bucket::NEW }; COUNT];
+static BUCKETS: [Bucket; COUNT] = [const { Bucket::new() }; COUNT];
 
 fn bucket(at: *mut ()) -> &'static Bucket {
     &BUCKETS[(at.addr() >> 3) % COUNT]

@@ -75,32 +75,6 @@ macro_rules! word {
                 self.0.as_ptr().cast()
             }
 
-            /// The memory itself, for what is no event.
-            pub(crate) fn raw(&self) -> &$atomic {
-                &self.0
-            }
-
-            /// The value, through exclusive access: no event.
-            pub(crate) fn get_mut(&mut self) -> &mut $int {
-                self.0.get_mut()
-            }
-
-            #[track_caller]
-            pub(crate) fn load(&self, order: Ordering, label: Label) -> $int {
-                match ops::load(self.at(), $width, order, label) {
-                    Some(value) => value as $int,
-                    None => self.0.load(order),
-                }
-            }
-
-            #[track_caller]
-            pub(crate) fn store(&self, value: $int, order: Ordering, label: Label) {
-                if !ops::store(self.at(), $width, u64::from(value), order, label) {
-                    self.0.store(value, order);
-                    real::changed(self.at());
-                }
-            }
-
             #[track_caller]
             pub(crate) fn rmw(&self, what: Rmw, operand: $int, order: Ordering, label: Label) -> $int {
                 if let Some(old) = ops::rmw(self.at(), $width, what, u64::from(operand), order, label) {
@@ -110,30 +84,6 @@ macro_rules! word {
                 let old = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).expect("`new` is total");
                 real::changed(self.at());
                 old
-            }
-
-            /// A strong compare-exchange.
-            #[track_caller]
-            #[expect(clippy::result_unit_err, reason = "as std: the value that was found")]
-            pub(crate) fn compare_exchange(
-                &self,
-                expected: $int,
-                new: $int,
-                success: Ordering,
-                failure: Ordering,
-                label: Label,
-            ) -> Result<$int, $int> {
-                let (from, to) = (u64::from(expected), u64::from(new));
-                match ops::compare_exchange(self.at(), $width, from, to, success, failure, false, label) {
-                    Some(done) => done.map(|old| old as $int).map_err(|old| old as $int),
-                    None => {
-                        let done = self.0.compare_exchange(expected, new, success, failure);
-                        if done.is_ok() {
-                            real::changed(self.at());
-                        }
-                        done
-                    }
-                }
             }
 
             /// Waits until the guard's test holds, updates, and returns the old value.
@@ -174,6 +124,58 @@ word!(
     Word64, AtomicU64, u64, Width::W64
 );
 
+/// What only state words of 32 bits need.
+impl Word32 {
+    /// The memory itself, for what is no event.
+    pub(crate) fn raw(&self) -> &AtomicU32 {
+        &self.0
+    }
+
+    /// The value, through exclusive access: no event.
+    pub(crate) fn get_mut(&mut self) -> &mut u32 {
+        self.0.get_mut()
+    }
+
+    #[track_caller]
+    pub(crate) fn load(&self, order: Ordering, label: Label) -> u32 {
+        match ops::load(self.at(), Width::W32, order, label) {
+            Some(value) => value as u32,
+            None => self.0.load(order),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn store(&self, value: u32, order: Ordering, label: Label) {
+        if !ops::store(self.at(), Width::W32, u64::from(value), order, label) {
+            self.0.store(value, order);
+            real::changed(self.at());
+        }
+    }
+
+    /// A strong compare-exchange.
+    #[track_caller]
+    pub(crate) fn compare_exchange(
+        &self,
+        expected: u32,
+        new: u32,
+        success: Ordering,
+        failure: Ordering,
+        label: Label,
+    ) -> Result<u32, u32> {
+        let (from, to) = (u64::from(expected), u64::from(new));
+        match ops::compare_exchange(self.at(), Width::W32, from, to, success, failure, false, label) {
+            Some(done) => done.map(|old| old as u32).map_err(|old| old as u32),
+            None => {
+                let done = self.0.compare_exchange(expected, new, success, failure);
+                if done.is_ok() {
+                    real::changed(self.at());
+                }
+                done
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_woken_waiter_clears_both_of_its_bits() {
-        assert_eq!(updated(Update::ClearPair { bit: 31 }, u64::MAX), u64::MAX & !(1 << 31) & !(1 << 63));
+        assert_eq!(updated(Update::ClearPair { bit: 31 }, u64::MAX), !(1 << 31 | 1 << 63));
     }
 
     #[test]

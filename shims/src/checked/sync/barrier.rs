@@ -52,7 +52,8 @@ impl Barrier {
             return BarrierWaitResult(true);
         }
         let places = u32::try_from(self.places).ok().filter(|places| *places <= ARRIVALS);
-        let places = places.unwrap_or_else(|| panic!("a checked `Barrier` is for fewer than 65,536 threads, not {}", self.places));
+        let places = places
+            .unwrap_or_else(|| panic!("a checked `Barrier` is for fewer than 65,536 threads, not {}", self.places));
         let arrive = Guard {
             test: Test::Not { mask: ARRIVALS, unwanted: places },
             update: Update::KeepAdd { keep: !0, add: 1 },

@@ -246,8 +246,6 @@ impl fmt::Debug for Condvar {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering::Acquire;
-
     use super::*;
     use crate::checked::sync::Mutex;
 
@@ -262,6 +260,6 @@ mod tests {
             *mutex.lock().unwrap() = true;
             condvar.notify_all();
         });
-        assert_eq!(condvar.word.load(Acquire, Label::CondvarWait), 0, "every waiter gave its bit back");
+        assert_eq!(condvar.word.rmw(Rmw::Or, 0, AcqRel, Label::CondvarWait), 0, "every waiter gave its bit back");
     }
 }

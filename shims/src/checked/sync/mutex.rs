@@ -140,7 +140,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         match self.try_lock() {
             Ok(guard) => shown.field("data", &&*guard),
             Err(TryLockError::Poisoned(error)) => shown.field("data", &&**error.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
         };
         shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
     }

@@ -63,6 +63,7 @@ impl Once {
     /// A new one, not run yet.
     #[must_use]
     #[inline]
+    #[expect(clippy::new_without_default, reason = "std has no `Default` either")]
     pub const fn new() -> Self {
         Self { word: Word32::new(INCOMPLETE) }
     }

@@ -114,8 +114,11 @@ pub(crate) fn run_destructors() {
     }
 }
 
+/// A boxed value, and the function that frees it.
+type Boxed = (*mut (), unsafe fn(*mut ()));
+
 /// Marks the last value of this kind as destroyed.
-fn take_last(list: &mut Locals, plain: usize) -> Option<(*mut (), unsafe fn(*mut ()))> {
+fn take_last(list: &mut Locals, plain: usize) -> Option<Boxed> {
     let entry = list.iter_mut().rev().find(|entry| entry.0 & PLAIN == plain && !entry.1.is_null())?;
     Some((std::mem::replace(&mut entry.1, ptr::null_mut()), entry.2))
 }

@@ -24,7 +24,8 @@ impl<T: ?Sized> Block<T> {
     /// A new block with a strong and a weak count, to which the value of `data` is moved.
     pub(super) fn of_boxed(data: Box<T>) -> NonNull<Self> {
         let value = Layout::for_value(&*data);
-        let (layout, offset) = Layout::new::<Counts>().extend(value).expect("the value is in memory, so it is not too large");
+        let (layout, offset) =
+            Layout::new::<Counts>().extend(value).expect("the value is in memory, so it is not too large");
         let layout = layout.pad_to_align();
         // SAFETY: the counts alone make the layout's size greater than 0.
         let memory = unsafe { alloc(layout) };

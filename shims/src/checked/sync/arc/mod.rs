@@ -333,7 +333,8 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_constructor_of_a_cycle_frees_the_block_only() {
-        let caught = std::panic::catch_unwind(|| Arc::<String>::new_cyclic(|_| std::panic::resume_unwind(Box::new(()))));
+        let caught =
+            std::panic::catch_unwind(|| Arc::<String>::new_cyclic(|_| std::panic::resume_unwind(Box::new(()))));
         assert!(caught.is_err());
     }
 }

@@ -6,9 +6,9 @@ use std::mem::ManuallyDrop;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
+use super::Arc;
 use super::block::{self, Block};
 use super::counts::{Counts, Last};
-use super::Arc;
 
 /// A pointer that does not keep its value, as [`std::sync::Weak`].
 pub struct Weak<T: ?Sized> {

@@ -1,0 +1,118 @@
+//! What is here beyond std, outside of a check.
+
+use std::panic::catch_unwind;
+
+use mc::cell::UnsafeCell;
+use mc::sync::Arc;
+
+#[test]
+fn choices_give_the_first_value() {
+    assert_eq!(mc::choose(3..7), 3);
+    assert_eq!(mc::choose(-2_i8..=2), -2);
+    assert_eq!(mc::choose(0..=usize::MAX - 1), 0);
+    assert_eq!(*mc::choose_from(&["a", "b"]), "a");
+    let items = [1, 2, 3];
+    assert_eq!(items[mc::choose(0..items.len())], 1);
+    assert_eq!(items[mc::choose(1..3)], 2);
+}
+
+#[test]
+#[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
+fn choices_from_nothing_panic_where_they_are_asked_for() {
+    let text = |result: std::thread::Result<()>| *result.unwrap_err().downcast::<&str>().unwrap();
+    assert!(text(catch_unwind(|| drop(mc::choose(2..2)))).contains("empty range"));
+    assert!(text(catch_unwind(|| drop(mc::choose(2..=1)))).contains("empty range"));
+    assert!(text(catch_unwind(|| drop(mc::choose(i32::MIN..i32::MIN)))).contains("empty range"));
+    assert!(text(catch_unwind(|| drop(mc::choose_from::<String>(&[])))).contains("empty slice"));
+}
+
+#[test]
+fn an_assumption_that_does_not_hold_panics_without_a_checker() {
+    mc::assume(true);
+    assert!(catch_unwind(|| mc::assume(false)).is_err());
+}
+
+#[test]
+fn an_unsafe_cell_runs_its_closures() {
+    let cell = UnsafeCell::new(1);
+    // SAFETY: nobody else uses the cell.
+    cell.with_mut(|value| unsafe { *value += 1 });
+    // SAFETY: as above.
+    assert_eq!(cell.with(|value| unsafe { *value }), 2);
+    assert_eq!(size_of::<UnsafeCell<u8>>(), 1);
+}
+
+#[test]
+fn an_arc_is_unsized_on_request() {
+    trait Speak {
+        fn speak(&self) -> u8;
+    }
+    impl Speak for u8 {
+        fn speak(&self) -> u8 {
+            *self
+        }
+    }
+    let concrete = Arc::new(7_u8);
+    let speaker: Arc<dyn Speak> = mc::unsize!(concrete.clone(), dyn Speak);
+    let weak = Arc::downgrade(&speaker);
+    assert_eq!((speaker.speak(), Arc::strong_count(&concrete)), (7, 2));
+    drop((speaker, concrete));
+    assert!(weak.upgrade().is_none());
+    let slice: Arc<[u8]> = mc::unsize!(Arc::new([1, 2]), [u8]);
+    assert_eq!(*slice, [1, 2]);
+}
+
+mod tests_of_the_attribute {
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    #[mc::test]
+    fn a_body_runs() {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        RUNS.fetch_add(1, SeqCst);
+        assert!(RUNS.load(SeqCst) > 0);
+    }
+
+    #[mc::test]
+    fn a_body_may_return_a_result() -> Result<(), std::num::ParseIntError> {
+        let parsed: u8 = "7".parse()?;
+        assert_eq!(parsed, 7);
+        Ok(())
+    }
+
+    #[mc::test]
+    #[should_panic(expected = "wrong")]
+    fn a_body_may_panic() {
+        panic!("wrong");
+    }
+}
+
+/// Without a checker the names are std's own types, at no cost.
+#[cfg(not(mc))]
+#[test]
+fn without_the_checker_the_types_are_std_s() {
+    let _: std::sync::Mutex<u8> = mc::sync::Mutex::new(1);
+    let _: std::sync::RwLock<u8> = mc::sync::RwLock::new(1);
+    let _: std::sync::Arc<dyn std::fmt::Debug> = mc::sync::Arc::new(1);
+    let _: std::sync::atomic::AtomicUsize = mc::sync::atomic::AtomicUsize::new(1);
+    let _: std::sync::Condvar = mc::sync::Condvar::new();
+    let _: std::sync::OnceLock<u8> = mc::sync::OnceLock::new();
+    let _: std::sync::mpsc::Sender<u8> = mc::sync::mpsc::channel().0;
+    let _: std::thread::JoinHandle<u8> = mc::thread::spawn(|| 1);
+    let _: std::cell::Cell<u8> = mc::cell::Cell::new(1);
+    let _: std::time::Instant = mc::time::Instant::now();
+    mc::thread_local!(static KEY: u8 = 1);
+    let _: &std::thread::LocalKey<u8> = &KEY;
+}
+
+/// With it they are not, so that nothing escapes.
+#[cfg(mc)]
+#[test]
+fn with_the_checker_the_types_are_its_own() {
+    fn name<T>(_: &T) -> &'static str {
+        std::any::type_name::<T>()
+    }
+    assert!(name(&mc::sync::Mutex::new(1)).starts_with("mc::"));
+    assert!(name(&mc::sync::Arc::new(1)).starts_with("mc::"));
+    assert!(name(&mc::sync::atomic::AtomicU8::new(1)).starts_with("mc::"));
+    assert!(name(&mc::thread::spawn(|| ())).starts_with("mc::"));
+}
