@@ -186,7 +186,7 @@ fn memory_without_a_value_can_be_filled() {
     // SAFETY: the value was written.
     assert_eq!(*unsafe { arc.assume_init() }, 9);
     let mut slice = Arc::<[u16]>::new_uninit_slice(2);
-    Arc::get_mut(&mut slice).unwrap().iter_mut().for_each(|value| drop(value.write(3)));
+    Arc::get_mut(&mut slice).unwrap().iter_mut().for_each(|value| _ = value.write(3));
     // SAFETY: both values were written.
     assert_eq!(*unsafe { slice.assume_init() }, [3, 3]);
     // SAFETY: zeros are a `u64`.

@@ -7,7 +7,7 @@ subject::thread_local! {
     /// Documented, and private.
     static COUNT: Cell<u32> = const { Cell::new(1) };
     pub(crate) static NAMES: RefCell<Vec<u8>> = RefCell::new(vec![1]);
-    static TEXT: &'static str = "text"
+    static TEXT: String = String::from("text")
 }
 subject::thread_local!(static CHECKED: subject::cell::Cell<u8> = const { subject::cell::Cell::new(1) });
 subject::thread_local!();

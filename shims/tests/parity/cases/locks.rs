@@ -160,7 +160,8 @@ fn a_read_write_lock_is_shown_with_its_data_or_as_locked() {
     let reader = lock.read().unwrap();
     assert_eq!(format!("{lock:?} {reader:?} {reader}"), "RwLock { data: 1, poisoned: false, .. } 1 1");
     drop(reader);
-    let writer = lock.write().unwrap();
+    let mut writer = lock.write().unwrap();
+    *writer = 1;
     assert_eq!(format!("{lock:?} {writer:?} {writer}"), "RwLock { data: <locked>, poisoned: false, .. } 1 1");
 }
 

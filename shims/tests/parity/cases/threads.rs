@@ -72,7 +72,7 @@ fn threads_have_identifiers_of_their_own() {
 fn is_finished_turns_true() {
     let gate = Arc::new(Barrier::new(2));
     let theirs = gate.clone();
-    let thread = thread::spawn(move || drop(theirs.wait()));
+    let thread = thread::spawn(move || _ = theirs.wait());
     assert!(!thread.is_finished());
     gate.wait();
     while !thread.is_finished() {
