@@ -4,8 +4,11 @@
 //! What a test does to shared state is an event in an execution graph (`graph`). A memory model (`model`) says which graphs are
 //! consistent, `explore` makes each of them once, and `exec` runs the real code along them. Shims enter through [`ops`].
 
+pub mod check;
+mod exec;
 mod explore;
 mod graph;
+mod hooks;
 mod ids;
 pub mod judge;
 pub mod meta;
@@ -14,7 +17,12 @@ mod operation;
 pub mod ops;
 pub mod options;
 pub mod outcome;
+pub mod schedule;
+mod trace;
 pub mod plain;
 pub mod report;
 pub mod settings;
 pub mod worker;
+
+pub use exec::arena::Allocator;
+pub use worker::run_test;

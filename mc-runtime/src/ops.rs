@@ -4,7 +4,15 @@
 //! while an execution that was cut short is torn down. The shim then does what std does, without ever blocking.
 //! This is the only module that finds the engine through a thread-local; everything below it is passed `&mut`.
 
+use crate::exec::arena::{self, Heap};
+use crate::exec::{Accessed, Body, Engine, Frame, Step};
+use crate::ids::{EventId, ThreadId};
+use crate::operation::{Code, Operation, Order};
+use crate::outcome::FailureKind;
 use std::any::Any;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -167,129 +175,377 @@ pub struct ThreadKey(pub u32);
 #[derive(Debug)]
 pub struct Cut(());
 
-/// Is the calling thread under control?
-pub fn controlled() -> bool { false }
+thread_local! {
+    /// The engine whose coroutine runs on this thread of the operating system; null outside.
+    static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+}
 
-/// Is the calling thread's execution being torn down? Then nothing may block.
-pub fn inert() -> bool { false }
+/// Before a coroutine of `engine` runs. Returns what [`leave_engine`] restores.
+pub(crate) fn enter_engine(engine: *mut Engine, heap: *mut Heap) -> (*mut Engine, *mut Heap) {
+    (ENGINE.replace(engine), arena::switch(heap))
+}
+
+/// After it has suspended itself or ended.
+pub(crate) fn leave_engine(before: (*mut Engine, *mut Heap)) {
+    ENGINE.set(before.0);
+    arena::switch(before.1);
+}
+
+/// Runs `f` on the engine, with the system's allocator. `None` outside of a check.
+#[inline]
+pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    let engine = ENGINE.get();
+    if engine.is_null() {
+        return None;
+    }
+    let heap = arena::switch(ptr::null_mut());
+    // SAFETY: set by `enter_engine` to the engine that runs this coroutine, which nobody borrows meanwhile (`exec::run::execute`); `f` never
+    // runs code of the test, so nothing comes here again before the borrow ends.
+    let result = f(unsafe { &mut *engine });
+    arena::switch(heap);
+    Some(result)
+}
+
+/// Does an operation, waiting as often as it must. `None` when the caller is not under control.
+#[inline]
+pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
+    loop {
+        match with_engine(&mut operation)? {
+            Step::Done(value) => {
+                clean_stack();
+                return Some(value);
+            }
+            Step::Inert => return None,
+            Step::Wait => suspend(),
+            Step::Cut => std::panic::resume_unwind(Box::new(Cut(()))),
+        }
+    }
+}
+
+/// Switches to the scheduler.
+fn suspend() {
+    let suspender = with_engine(|e| e.threads[e.current.slot()].suspender).expect("only coroutines wait");
+    let waiting_to_unwind = std::thread::panicking();
+    if waiting_to_unwind {
+        with_engine(|e| e.unwinding_suspended += 1);
+    }
+    // SAFETY: the suspender of the running coroutine, which `thread_main` was given and which lives as long as that runs.
+    unsafe { (*suspender).suspend(()) };
+    if waiting_to_unwind {
+        with_engine(|e| e.unwinding_suspended -= 1);
+    }
+}
+
+/// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
+#[inline]
+fn clean_stack() {
+    if with_engine(|e| e.compares_states()) == Some(true) {
+        overwrite_stack();
+    }
+}
+
+#[inline(never)]
+fn overwrite_stack() {
+    let mut below = [0u64; 512];
+    for word in &mut below {
+        // SAFETY: an element of a local array. Volatile, so that it is really written.
+        unsafe { ptr::write_volatile(word, 0) };
+    }
+}
+
+/// The registers that calls preserve, and the stack pointer.
+#[inline(always)]
+fn frame() -> Frame {
+    let mut frame = Frame::default();
+    let registers = frame.registers.as_mut_ptr();
+    // SAFETY: stores six registers into an array of six, and copies the stack pointer.
+    unsafe {
+        std::arch::asm!(
+            "mov [{to}], rbx",
+            "mov [{to} + 8], rbp",
+            "mov [{to} + 16], r12",
+            "mov [{to} + 24], r13",
+            "mov [{to} + 32], r14",
+            "mov [{to} + 40], r15",
+            "mov {sp}, rsp",
+            to = in(reg) registers,
+            sp = out(reg) frame.stack,
+            options(nostack, preserves_flags),
+        );
+    }
+    frame
+}
+
+/// Is the calling thread under control?
+pub fn controlled() -> bool {
+    with_engine(|e| !e.is_cutting()).unwrap_or(false)
+}
+
+/// Is the calling thread of an execution that is being torn down? Then nothing may block.
+pub fn inert() -> bool {
+    is_cut()
+}
+
+pub(crate) fn is_cut() -> bool {
+    with_engine(|e| e.is_cutting()).unwrap_or(false)
+}
+
+pub(crate) fn is_only_inert() -> bool {
+    with_engine(|e| e.threads[e.current.slot()].only_inert).unwrap_or(false)
+}
+
+pub(crate) fn set_only_inert() {
+    with_engine(|e| e.threads[e.current.slot()].only_inert = true);
+}
+
+fn operation(code: Code, operands: (u64, u64), width: Width, order: Ordering, label: Label) -> Operation {
+    let order = Order::from(order);
+    Operation { a: operands.0, b: operands.1, code, order, failure: order, width, label }
+}
+
+#[track_caller]
+#[inline]
+fn access(at: *mut (), operation: Operation, frame: Frame) -> Option<Accessed> {
+    let site = Some(Location::caller());
+    wait_for(|e| e.access(at as usize, operation, site, frame))
+}
 
 /// An atomic load of `width` at `at`.
 #[track_caller]
 #[inline(never)]
-pub fn load(at: *mut (), width: Width, order: Ordering, label: Label) -> Option<u64> { None }
+pub fn load(at: *mut (), width: Width, order: Ordering, label: Label) -> Option<u64> {
+    access(at, operation(Code::Load, (0, 0), width, order, label), frame()).map(|a| a.old)
+}
 
 /// An atomic store.
 #[track_caller]
 #[inline(never)]
-pub fn store(at: *mut (), width: Width, value: u64, order: Ordering, label: Label) -> bool { false }
+pub fn store(at: *mut (), width: Width, value: u64, order: Ordering, label: Label) -> bool {
+    access(at, operation(Code::Store, (value, 0), width, order, label), frame()).is_some()
+}
 
 /// An atomic read-modify-write; returns the old value.
 #[track_caller]
 #[inline(never)]
-pub fn rmw(at: *mut (), width: Width, what: Rmw, operand: u64, order: Ordering, label: Label) -> Option<u64> { None }
+pub fn rmw(at: *mut (), width: Width, what: Rmw, operand: u64, order: Ordering, label: Label) -> Option<u64> {
+    access(at, operation(Code::Rmw(what), (operand, 0), width, order, label), frame()).map(|a| a.old)
+}
 
 /// `compare_exchange` (or `_weak`); the old value, `Ok` if it was replaced.
+///
+/// A weak one may fail although the value is the expected one. That is a data choice like any other, made at most
+/// `Options::spurious_failures` times by each thread in an execution.
 #[track_caller]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "std's own signature, and where")]
-pub fn compare_exchange(at: *mut (), width: Width, expected: u64, new: u64, success: Ordering, failure: Ordering, weak: bool, label: Label) -> Option<Result<u64, u64>> { None }
+pub fn compare_exchange(
+    at: *mut (),
+    width: Width,
+    expected: u64,
+    new: u64,
+    success: Ordering,
+    failure: Ordering,
+    weak: bool,
+    label: Label,
+) -> Option<Result<u64, u64>> {
+    let frame = frame();
+    if weak && with_engine(|e| e.may_fail_spuriously())? && choose(2)? == 1 {
+        with_engine(|e| e.threads[e.current.slot()].spurious += 1);
+        let seen = access(at, operation(Code::Load, (0, 0), width, failure, label), frame)?.old;
+        // A failure with another value is what the strong one does.
+        assume(seen == expected);
+        return Some(Err(seen));
+    }
+    let operation = operation(Code::CompareExchange, (expected, new), width, success, label);
+    let operation = Operation { failure: failure.into(), ..operation };
+    let accessed = access(at, operation, frame)?;
+    Some(if accessed.wrote { Ok(accessed.old) } else { Err(accessed.old) })
+}
 
 /// A guarded read-modify-write on the 32- or 64-bit state word of a blocking shim; returns the old value.
 ///
 /// The word must be written by read-modify-writes only, and by plain stores of its only holder (`Mutex` unlocking).
 #[track_caller]
 #[inline(never)]
-pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Label) -> Option<u64> { None }
+pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Label) -> Option<u64> {
+    access(at, Operation::guarded(guard, width, order.into(), label), frame()).map(|a| a.old)
+}
 
 /// A fence.
 #[track_caller]
 #[inline(never)]
-pub fn fence(order: Ordering) -> bool { false }
+pub fn fence(order: Ordering) -> bool {
+    let site = Some(Location::caller());
+    let fence = operation(Code::Fence, (0, 0), Width::W64, order, Label::Atomic);
+    wait_for(|e| e.plain(fence, EventId::INIT, site)).is_some()
+}
 
 /// A data choice: one of `0..n`, each explored. `n` must not be 0. No event when `n` is 1.
 #[track_caller]
 #[inline(never)]
-pub fn choose(n: usize) -> Option<usize> { None }
+pub fn choose(n: usize) -> Option<usize> {
+    assert!(n > 0, "a choice among no values");
+    if n == 1 {
+        return controlled().then_some(0);
+    }
+    let site = Some(Location::caller());
+    let choice = operation(Code::Choose, (n as u64, 0), Width::W64, Ordering::Relaxed, Label::Atomic);
+    wait_for(|e| e.plain(choice, EventId::INIT, site)).map(|value| value as usize)
+}
 
 /// Drops this execution unless `condition` holds: the thread stops here, the others go on, and nothing is reported.
 #[track_caller]
 #[inline(never)]
-pub fn assume(condition: bool) {}
+pub fn assume(condition: bool) {
+    if !condition {
+        let site = Some(Location::caller());
+        wait_for(|e| e.assume_false(site));
+    }
+}
 
 /// A read of non-atomic memory, for data-race detection.
 #[track_caller]
 #[inline(never)]
-pub fn cell_read(at: *mut (), size: usize) {}
+pub fn cell_read(at: *mut (), size: usize) {
+    let site = Some(Location::caller());
+    wait_for(|e| e.cell(at as usize, size, false, site));
+}
 
 /// A write of non-atomic memory, for data-race detection.
 #[track_caller]
 #[inline(never)]
-pub fn cell_write(at: *mut (), size: usize) {}
+pub fn cell_write(at: *mut (), size: usize) {
+    let site = Some(Location::caller());
+    wait_for(|e| e.cell(at as usize, size, true, site));
+}
 
 /// Starts a thread that runs `body`. The shim makes sure that `body` outlives the thread (scoped threads are joined).
 #[track_caller]
 #[inline(never)]
-pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> { None }
+pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
+    let site = Some(Location::caller());
+    let (name, mut body) = (name, Some(Body(body)));
+    // The engine keeps the name longer than the execution's memory lives.
+    let mut kept = with_engine(|_| name.as_deref().map(str::to_owned)).flatten();
+    drop(name);
+    wait_for(|e| e.spawn(&mut kept, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
+}
 
 /// Waits until a thread has ended; everything that it did happens before what follows.
 #[track_caller]
 #[inline(never)]
-pub fn join(thread: ThreadKey) -> bool { false }
+pub fn join(thread: ThreadKey) -> bool {
+    let site = Some(Location::caller());
+    wait_for(|e| e.join(ThreadId(thread.0), site)).is_some()
+}
 
 /// The calling thread; `ThreadKey(0)` is the body of the test.
-pub fn current() -> Option<ThreadKey> { None }
+pub fn current() -> Option<ThreadKey> {
+    with_engine(|e| ThreadKey(e.current.0))
+}
 
 /// Call this with every payload that a shim's own `catch_unwind` around a thread's body caught: it goes on unwinding if
 /// the execution is being cut short, records the panic as a failure otherwise (unless the test allows panics), and gives the payload back.
-pub fn caught(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> { payload }
+pub fn caught(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    if payload.is::<Cut>() {
+        std::panic::resume_unwind(payload);
+    }
+    with_engine(|e| e.uncaught(&*payload));
+    payload
+}
 
 /// Is the calling thread (of the test, not of the operating system) unwinding? As `std::thread::panicking`.
-pub fn panicking() -> bool { std::thread::panicking() }
+pub fn panicking() -> bool {
+    std::thread::panicking() && with_engine(|e| e.current_is_unwinding()).unwrap_or(true)
+}
 
 /// A hint that this thread cannot get on (`yield_now`, `spin_loop`): no event; samplers run somebody else.
-pub fn yield_now() {}
+pub fn yield_now() {
+    with_engine(Engine::hint);
+}
 
 /// The virtual clock of the calling thread, since the start of the execution.
-pub fn now() -> Option<Duration> { None }
+pub fn now() -> Option<Duration> {
+    with_engine(|e| e.threads[e.current.slot()].clock)
+}
 
 /// Advances the virtual clock of the calling thread.
-pub fn sleep(time: Duration) -> bool { false }
+pub fn sleep(time: Duration) -> bool {
+    with_engine(|e| {
+        let clock = &mut e.threads[e.current.slot()].clock;
+        *clock = clock.saturating_add(time);
+        e.hint();
+    })
+    .is_some()
+}
 
 /// Something that the exploration must know from the start of the test (for example that the counts of `Arc`s of some type are looked at).
 ///
-/// True if `key` was learned in an earlier execution. Otherwise it is learned now, this execution is cut and the exploration
+/// Returns at once if `key` was learned in an earlier execution. Otherwise it is learned now, this execution is cut and the exploration
 /// of the test starts again: then this does not return (it unwinds). Cheap as long as keys are few: at most one restart per key.
-pub fn learn(key: u64) {}
+pub fn learn(key: u64) {
+    wait_for(|e| e.learn(key));
+}
 
 /// Was `key` learned?
-pub fn learned(key: u64) -> bool { false }
+pub fn learned(key: u64) -> bool {
+    with_engine(|e| e.has_learned(key)).unwrap_or(false)
+}
 
 /// How many events and tracked accesses the calling thread has made so far: unchanged over a call that did nothing visible.
-pub fn activity() -> u64 { 0 }
+pub fn activity() -> u64 {
+    with_engine(|e| e.threads[e.current.slot()].activity).unwrap_or(0)
+}
 
 /// Adds what happens before this point to the clock kept beside `at` until the end of the execution (an unobserved reference count's decrement).
-pub fn leave_clock(at: *mut ()) {}
+pub fn leave_clock(at: *mut ()) {
+    with_engine(|e| e.leave_clock(at as usize));
+}
 
 /// Runs `f` (a destructor) as if everything that was left at `at` with [`leave_clock`] happened before it, then forgets that again.
-pub fn with_clocks(at: *mut (), f: impl FnOnce()) { f() }
+pub fn with_clocks(at: *mut (), f: impl FnOnce()) {
+    struct Release(usize);
+    impl Drop for Release {
+        fn drop(&mut self) {
+            with_engine(|e| e.release_left(self.0));
+        }
+    }
+    with_engine(|e| e.acquire_left(at as usize));
+    let _release = Release(at as usize);
+    f();
+}
 
 /// Is `at` in memory that outlives an execution (a `static`), so that [`restore`] is due?
-pub fn is_static(at: *const ()) -> bool { false }
+pub fn is_static(at: *const ()) -> bool {
+    with_engine(|e| !e.is_cutting() && crate::exec::is_static(at as usize)).unwrap_or(false)
+}
 
 /// Puts the `size` bytes at `at` back to what they are now when the execution ends, after running `drop` if they were changed.
 /// The first call in an execution for an address counts. For the object of a `static` only, before its first change.
-pub fn restore(at: *mut (), size: usize, drop: Box<dyn FnOnce()>) {}
+pub fn restore(at: *mut (), size: usize, drop: Box<dyn FnOnce()>) {
+    let mut drop = Some(drop);
+    with_engine(|e| drop.take().map(|d| e.remember_static(at as usize, size, d)));
+}
 
 /// The calling thread's values of `thread_local!`s: `(key, value, destructor)`, in order of registration. The shim runs the destructors
 /// when the thread's body has ended (last registered first, as std does); the engine does so, inert, for threads that were cut.
-pub fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> { None }
+pub fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
+    with_engine(|e| f(&mut e.threads[e.current.slot()].locals))
+}
 
 /// See [`with_locals`].
 pub type Locals = Vec<(usize, *mut (), unsafe fn(*mut ()))>;
 
 /// Ends the execution with a failure that a shim has found (a re-entrant initialisation, too many waiters).
 #[track_caller]
-pub fn fail(kind: crate::outcome::FailureKind, message: String) -> ! { panic!("{message}") }
+pub fn fail(kind: FailureKind, message: String) -> ! {
+    let site = Some(Location::caller());
+    let kept = with_engine(|_| message.as_str().to_owned()).unwrap_or_default();
+    wait_for(|e| e.fail::<()>(kind, kept.clone(), site, Vec::new()));
+    panic!("{message}")
+}
 
-/// Is `at` the start of memory that the check's own allocator handed out, and still live? `None` when it is not in its arenas.
-pub fn is_live(at: *const ()) -> Option<bool> { None }
+/// Is `at` in memory that the check's own allocator handed out, and still live? `None` when it is not in its arenas.
+pub fn is_live(at: *const ()) -> Option<bool> {
+    with_engine(|e| e.heap.as_ref()?.block(at as usize).map(|b| !b.freed)).flatten()
+}

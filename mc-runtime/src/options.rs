@@ -66,6 +66,8 @@ pub struct Options {
     pub hang_limit: u64,
     /// Panics of spawned threads are part of the test (they are given to `join`), not a failure.
     pub allow_panics: bool,
+    /// How many weak compare-exchanges of each thread may fail spuriously in an execution.
+    pub spurious_failures: u32,
 }
 
 impl Default for Options {
@@ -82,6 +84,7 @@ impl Default for Options {
             queue_limit: None,
             hang_limit: 10_000,
             allow_panics: false,
+            spurious_failures: 1,
         }
     }
 }

@@ -30,6 +30,15 @@ pub struct Explorer {
     revisit: revisit::Buffers,
 }
 
+/// How much `Explorer::add_at` has to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The graph is known to be consistent (it was, when the schedule was made), or the newest write is read.
+    Any,
+    /// It is not.
+    Consistent,
+}
+
 /// What `Explorer::next` found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -113,6 +122,43 @@ impl Explorer {
             }
             self.push(Item::ReadFrom { at: id, write });
         }
+    }
+
+    /// The first position of modification order that `thread` may read.
+    pub fn earliest(&self, thread: ThreadId, location: LocationId) -> usize {
+        coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len())
+    }
+
+    /// Adds an access that reads the write at `index` of modification order, or stands directly after it; nothing is left for
+    /// later. `None`, and nothing is changed, if that cannot be.
+    pub fn add_at(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        location: LocationId,
+        index: usize,
+        reading: Reading,
+        site: Site,
+    ) -> Option<EventId> {
+        if index < self.earliest(thread, location) || index > self.graph.mo(location).len() {
+            return None;
+        }
+        let write = self.graph.mo_at(location, index);
+        let old = self.graph.value(location, write);
+        let store = operation.code == Code::Store;
+        let writes = store || operation.result(old).is_some();
+        if operation.must_wait(old) || (writes && coherence::rival(&self.graph, location, index).is_some()) {
+            return None;
+        }
+        let new = New { location, ..New::plain(thread, operation, 0) };
+        let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
+        let len = self.graph.len();
+        let id = self.graph.add(new, site);
+        if reading == Reading::Consistent && index < self.graph.mo(location).len() && !self.order_exists() {
+            self.graph.truncate(len);
+            return None;
+        }
+        Some(id)
     }
 
     fn push(&mut self, item: Item) {

@@ -79,7 +79,7 @@ impl Graph {
         let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
         let old = before.map(|b| *from.event(b));
         let new = before.map(|b| *self.event(b));
-        let mut copy = |clocks: &mut Clocks, row: ClockRef, part: fn(&Event) -> ClockRef| match (&old, &new) {
+        let copy = |clocks: &mut Clocks, row: ClockRef, part: fn(&Event) -> ClockRef| match (&old, &new) {
             (Some(old), Some(new)) if part(old) == row => part(new),
             _ => clocks.copy(&from.clocks, row),
         };

@@ -160,6 +160,7 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.unwrap_or(lower.hang_limit),
             allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
+            spurious_failures: lower.spurious_failures,
         }
     }
 }

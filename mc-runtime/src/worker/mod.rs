@@ -5,6 +5,11 @@
 //! the client gives `/dev/null` as standard error for a check, and its own for a replay that may print.
 
 pub mod client;
+pub(crate) mod crash;
 pub mod message;
+mod replay;
+mod server;
+
+pub use server::run_test;
 
 pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};

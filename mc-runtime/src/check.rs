@@ -1,0 +1,321 @@
+//! The check of one test: executions until the frontier is empty or a limit is reached, and the verdict.
+
+use crate::exec::run::{TestBody, execute};
+use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
+use crate::explore::Next;
+use crate::options::{Options, Strategy};
+use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
+use crate::schedule::{Digest, of_graph};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How many samples are made when nobody says.
+const SAMPLES: u64 = 10_000;
+
+/// What goes on during a check.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Now and then, at most every 100 ms.
+    Progress {
+        /// Complete executions so far.
+        executions: u64,
+        /// Blocked ones.
+        blocked: u64,
+        /// Items in the frontier.
+        frontier: u64,
+    },
+    /// A counterexample.
+    Failure(&'a Failure),
+}
+
+/// Explores `body` under `options` in this process, and says what is known then.
+///
+/// ```
+/// use mc_runtime::{check, options::Options, outcome::Verdict};
+///
+/// let outcome = check::check(&Options::default(), || ());
+/// assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1));
+/// ```
+pub fn check(options: &Options, body: impl Fn() + Send + Sync + 'static) -> Outcome {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    run(engine(options), Arc::new(body), &NEVER, |_| ())
+}
+
+/// An engine for a check under these options.
+pub(crate) fn engine(options: &Options) -> Engine {
+    let guide = match options.strategy {
+        Strategy::Walk => Guide::Sample(Sampler::new(options.seed, None)),
+        Strategy::Pct(changes) => Guide::Sample(Sampler::new(options.seed, Some(changes))),
+        Strategy::Dfs | Strategy::Bfs | Strategy::Random => Guide::Explore,
+    };
+    Engine::new(options.clone(), guide, arena::is_installed())
+}
+
+/// Lets something go to another thread of the operating system.
+struct Movable<T>(T);
+
+// SAFETY: the engine's raw pointers point to its own coroutines, which run only while `execute` does; it is moved between executions, and
+// the thread that gave it away is joined before anything else is done with it.
+unsafe impl<T> Send for Movable<T> {}
+
+/// Explores until `stop` is set, at the latest.
+pub(crate) fn run(engine: Engine, body: TestBody, stop: &'static AtomicBool, observe: impl FnMut(Event<'_>)) -> Outcome {
+    crate::hooks::install();
+    let check = Check {
+        engine,
+        body,
+        stop,
+        observe,
+        started: Instant::now(),
+        reported: Instant::now(),
+        executions: 0,
+        blocked: 0,
+        too_long: 0,
+        cut: Vec::new(),
+        failures: Vec::new(),
+        expected: None,
+    };
+    let mut check = Movable(check);
+    loop {
+        // A thread of its own: where a coroutine had to be given up in the middle of unwinding, the next thread takes over.
+        let (back, done) = std::thread::scope(|scope| {
+            let work = move || {
+                let mut check = check;
+                crate::worker::crash::use_signal_stack();
+                let done = (&mut check).0.explore();
+                (check, done)
+            };
+            let worker = std::thread::Builder::new().name("mc".to_owned()).spawn_scoped(scope, work);
+            worker.expect("a thread for the check").join().expect("the engine does not panic")
+        });
+        check = back;
+        if let Some(verdict) = done {
+            return check.0.outcome(verdict);
+        }
+    }
+}
+
+struct Check<F> {
+    engine: Engine,
+    body: TestBody,
+    stop: &'static AtomicBool,
+    observe: F,
+    started: Instant,
+    reported: Instant,
+    executions: u64,
+    blocked: u64,
+    too_long: u64,
+    cut: Vec<Bound>,
+    failures: Vec<Failure>,
+    /// What the rehearsal did, for the first execution to be compared with.
+    expected: Option<u16>,
+}
+
+impl<F: FnMut(Event<'_>)> Check<F> {
+    /// Explores to the end. `None`: to be continued on another thread of the operating system.
+    fn explore(&mut self) -> Option<Verdict> {
+        if self.expected.is_none() {
+            self.rehearse();
+        }
+        loop {
+            if let Some(verdict) = self.limit() {
+                return Some(verdict);
+            }
+            let ending = execute(&mut self.engine, &self.body);
+            if ending == Ending::Restart {
+                self.start_again();
+                continue;
+            }
+            self.compare_with_rehearsal(ending);
+            if self.count(ending) {
+                return Some(Verdict::Failed);
+            }
+            if !self.next() {
+                return Some(self.end());
+            }
+            if std::mem::take(&mut self.engine.tainted) {
+                return None;
+            }
+        }
+    }
+
+    /// One execution on the system's heap, which makes everything that is made once per process, and is then forgotten.
+    fn rehearse(&mut self) {
+        loop {
+            if let Some(heap) = &mut self.engine.heap {
+                heap.rehearsal = true;
+            }
+            let ending = execute(&mut self.engine, &self.body);
+            self.expected = Some(self.digest());
+            self.engine.explorer.restart();
+            if let Some(heap) = &mut self.engine.heap {
+                heap.rehearsal = false;
+            }
+            if ending != Ending::Restart {
+                return;
+            }
+        }
+    }
+
+    fn digest(&self) -> u16 {
+        let graph = &self.engine.explorer.graph;
+        let mut digest = Digest::default();
+        for id in graph.order() {
+            digest.add(id.thread.0, graph.event(*id).operation.code);
+        }
+        digest.value()
+    }
+
+    /// The first execution must do what the rehearsal did, if nothing but the exploration decides.
+    fn compare_with_rehearsal(&mut self, ending: Ending) {
+        let first = self.executions + self.blocked + self.too_long == 0;
+        let comparable = first && !self.engine.guide.decides() && ending != Ending::Failed;
+        if comparable && self.expected.is_some_and(|e| e != self.digest()) {
+            let message = "the test does not do the same each time: its first execution has other events than a rehearsal of it, \
+                 although nothing was scheduled differently\n\
+                 The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over."
+                .to_owned();
+            let thread = crate::ids::ThreadId::MAIN;
+            self.engine.record(Found { kind: FailureKind::Nondeterminism, message, thread, site: None, culprits: Vec::new() });
+        }
+    }
+
+    fn start_again(&mut self) {
+        (self.executions, self.blocked, self.too_long) = (0, 0, 0);
+        self.failures.clear();
+        self.engine.explorer.restart();
+        self.rehearse();
+    }
+
+    /// Counts an execution; whether that was the last failure to look for.
+    fn count(&mut self, ending: Ending) -> bool {
+        let Some(found) = self.engine.failure.take() else {
+            match ending {
+                Ending::Complete => self.executions += 1,
+                Ending::Blocked => self.blocked += 1,
+                Ending::TooLong => self.too_long += 1,
+                Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
+            }
+            self.report_progress();
+            return false;
+        };
+        let waits = matches!(found.kind, FailureKind::Deadlock | FailureKind::LostWakeup | FailureKind::Livelock);
+        let failure = self.failure(found);
+        (self.observe)(Event::Failure(&failure));
+        let last = failure.kind == FailureKind::Nondeterminism || failure.kind == FailureKind::Uncontrolled;
+        if (self.failures.len() as u64) < self.engine.options.max_failures.min(1_000) {
+            self.failures.push(failure);
+        }
+        let last = last || self.failures.len() as u64 >= self.engine.options.max_failures;
+        if waits && !last { self.blocked += 1 } else { self.executions += 1 }
+        last
+    }
+
+    fn failure(&self, found: Found) -> Failure {
+        let execution = self.executions + self.blocked + self.too_long + 1;
+        make_failure(&self.engine, found, execution)
+    }
+
+    fn report_progress(&mut self) {
+        let seen = self.executions + self.blocked + self.too_long;
+        if seen.is_multiple_of(64) && self.reported.elapsed() >= Duration::from_millis(100) {
+            self.reported = Instant::now();
+            let frontier = self.engine.explorer.frontier.len() as u64;
+            (self.observe)(Event::Progress { executions: self.executions, blocked: self.blocked, frontier });
+        }
+    }
+
+    /// Goes to the next execution, if there is one.
+    fn next(&mut self) -> bool {
+        if matches!(self.engine.guide, Guide::Sample(_)) {
+            self.engine.explorer.restart();
+            return true;
+        }
+        self.engine.explorer.next() == Next::Prefix
+    }
+
+    /// The frontier is empty.
+    fn end(&mut self) -> Verdict {
+        let options = &self.engine.options;
+        let bound = |limit: &str, value, cut| Bound { limit: limit.to_owned(), value, cut };
+        if self.too_long > 0 {
+            self.cut.push(bound("max_events", options.max_events, self.too_long));
+        }
+        let dropped = self.engine.explorer.frontier.dropped();
+        if dropped > 0 {
+            self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
+        }
+        match (self.failures.is_empty(), self.cut.is_empty()) {
+            (false, _) => Verdict::Failed,
+            (true, false) => Verdict::Bounded,
+            (true, true) => Verdict::Proved,
+        }
+    }
+
+    /// Whether a limit is reached.
+    fn limit(&mut self) -> Option<Verdict> {
+        let seen = self.executions + self.blocked + self.too_long;
+        let options = &self.engine.options;
+        let sampling = self.engine.guide_samples();
+        let no_limit = options.max_executions.is_none() && options.time_limit.is_none();
+        let most = options.max_executions.or((sampling && no_limit).then_some(SAMPLES));
+        let frontier = self.engine.explorer.frontier.len() as u64 + 1;
+        let bound = |limit: &str, value| Bound { limit: limit.to_owned(), value, cut: frontier };
+        if self.stop.load(Ordering::Relaxed) {
+            return Some(if self.failures.is_empty() { Verdict::Interrupted } else { Verdict::Failed });
+        }
+        let limit = if most.is_some_and(|m| seen >= m) {
+            Some(bound("max_executions", most.unwrap_or(0)))
+        } else if let Some(ms) = options.time_limit.filter(|ms| self.started.elapsed() >= Duration::from_millis(*ms)) {
+            Some(bound("time_limit", ms.div_ceil(1000)))
+        } else {
+            let most = options.max_memory.filter(|_| seen.is_multiple_of(256));
+            most.filter(|m| resident() > *m).map(|m| bound("max_memory", m))
+        };
+        let limit = limit?;
+        if sampling {
+            if self.failures.is_empty() && self.too_long > 0 {
+                let (value, cut) = (options.max_events, self.too_long);
+                self.cut.push(Bound { limit: "max_events".to_owned(), value, cut });
+            }
+            return Some(if self.failures.is_empty() { Verdict::Sampled } else { Verdict::Failed });
+        }
+        self.cut.push(limit);
+        Some(self.end())
+    }
+
+    fn outcome(mut self, verdict: Verdict) -> Outcome {
+        Outcome {
+            verdict,
+            executions: self.executions,
+            blocked: self.blocked,
+            bounds: std::mem::take(&mut self.cut),
+            failures: std::mem::take(&mut self.failures),
+            frontier: self.engine.explorer.frontier.len() as u64,
+            seconds: self.started.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// A failure as data, with the schedule of the engine's present graph.
+pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Failure {
+    let mut learned: Vec<u16> = engine.learned.iter().map(|key| *key as u16).collect();
+    learned.sort_unstable();
+    let options = &engine.options;
+    let schedule = of_graph(&engine.explorer.graph, options.memory_model, options.allow_panics, learned);
+    Failure {
+        kind: found.kind,
+        message: found.message,
+        thread: engine.thread_name(found.thread),
+        site: found.site.map(|(file, line)| Site { file, line }),
+        schedule: schedule.to_string(),
+        execution,
+    }
+}
+
+/// The memory of this process that is in use, in bytes; 0 where it cannot be told.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)
+}

@@ -1,0 +1,205 @@
+//! Accesses of atomic locations: replayed from the graph, or added to it.
+
+use super::spin::{Frame, Spin};
+use super::thread::{State, Waiting};
+use super::{Engine, Step};
+use crate::graph::Site;
+use crate::graph::event::Event;
+use crate::ids::{EventId, LocationId};
+use crate::operation::{BlockReason, Code, Operation, Order};
+use crate::ops::Width;
+use crate::outcome::FailureKind;
+
+/// What an access of the running thread found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accessed {
+    /// The value that was read.
+    pub old: u64,
+    /// Whether it wrote.
+    pub wrote: bool,
+}
+
+impl Engine {
+    /// An access at an address. Called again when it had to wait.
+    pub fn access(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        if self.sequential() {
+            (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
+        }
+        if let Some(step) = self.look_for_spin(&operation, site, frame) {
+            return step;
+        }
+        let position = self.me().position;
+        match self.explorer.graph.thread(self.current).get(position).copied() {
+            Some(recorded) => self.replay_access(at, operation, &recorded, site, frame),
+            None => self.new_access(at, operation, site, frame),
+        }
+    }
+
+    fn replay_access(&mut self, at: usize, operation: Operation, recorded: &Event, site: Site, frame: Frame) -> Step<Accessed> {
+        let id = self.next_event();
+        if recorded.operation.code == Code::Block {
+            return self.block(BlockReason::Spin, site);
+        }
+        let outlives = is_static(at);
+        let fits = same_kind(&recorded.operation, &operation) && {
+            let graph = &mut self.explorer.graph;
+            self.locations.matches(graph, recorded.location, at, operation.width, outlives)
+        };
+        if !fits {
+            return self.diverged(id, &describe(&operation), site);
+        }
+        if recorded.reads()
+            && let Some(source) = self.missing_source(id)
+        {
+            self.me().state = State::Source(source);
+            return Step::Wait;
+        }
+        let old = if recorded.reads() { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
+        let value = if recorded.reads() { operation.result(old) } else { Some(operation.a) };
+        let changed = operation.width != Width::W64 && recorded.operation.code == Code::Store && value != Some(recorded.value);
+        if value.is_some() != recorded.writes || changed {
+            return self.diverged(id, &describe(&operation), site);
+        }
+        self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
+        self.remember_round(site, frame);
+        self.replayed += 1;
+        self.after(id, site, old)
+    }
+
+    /// The write that has to be executed before this read. Within a run of reads all sources are waited for at its start, so
+    /// that nothing else runs between the rounds of a spin loop. (No other thread can depend on one of these reads.)
+    fn missing_source(&self, id: EventId) -> Option<EventId> {
+        let events = &self.explorer.graph.thread(id.thread)[id.index as usize..];
+        let ahead = if self.loops.any() && !events[0].writes { usize::MAX } else { 1 };
+        let reads = events.iter().enumerate().take_while(|(i, e)| *i == 0 || (e.reads() && !e.writes));
+        reads.take(ahead).map(|(_, e)| e.rf).find(|rf| !self.executed(*rf))
+    }
+
+    fn new_access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+        if let Some(step) = self.turn() {
+            return step;
+        }
+        if self.guide.blocks_now(self.explorer.graph.len()) {
+            return self.block(BlockReason::Spin, site);
+        }
+        let slot = self.current.slot();
+        if self.me().repeats {
+            return self.block(BlockReason::Spin, site);
+        }
+        let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, is_static(at));
+        if self.is_dead(location, at) {
+            let message = format!("{} of an atomic in memory that was freed", describe(&operation));
+            return self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+        }
+        if self.explorer.must_wait(&operation, location) {
+            let me = &mut self.threads[slot];
+            me.state = State::Guard;
+            me.waiting = Some(Waiting { operation, location, site });
+            return Step::Wait;
+        }
+        let id = match self.guided_access(operation, location, site) {
+            Ok(id) => id,
+            Err(step) => return step,
+        };
+        let event = *self.explorer.graph.event(id);
+        let old = if event.reads() { self.explorer.graph.value(location, event.rf) } else { 0 };
+        self.remember_round(site, frame);
+        let step = self.after(id, site, old);
+        if event.writes && !self.guide.decides() {
+            self.wake_left_of(location);
+        }
+        step
+    }
+
+    /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
+    fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
+        let event = *self.explorer.graph.event(id);
+        if event.writes {
+            self.locations.written(&self.explorer.graph, id);
+        }
+        if !event.reads() || (event.writes && event.value != old) {
+            self.me().rounds.clear();
+        }
+        self.executed_event();
+        if self.locations.is_freed(event.location) {
+            let message = format!("{} of an atomic in memory that was freed", describe(&event.operation));
+            return self.fail(FailureKind::UseAfterFree, message, site, vec![id]);
+        }
+        self.trace(id, site, old);
+        Step::Done(Accessed { old, wrote: event.writes })
+    }
+
+    /// The running thread comes to an access that could be part of a spin loop.
+    fn look_for_spin<T>(&mut self, operation: &Operation, site: Site, frame: Frame) -> Option<Step<T>> {
+        let reads = !matches!(operation.code, Code::Store | Code::Guarded(..));
+        let slot = self.current.slot();
+        let thread = &mut self.threads[slot];
+        if std::mem::replace(&mut thread.entered, true) || !reads || self.guide.decides() {
+            return None;
+        }
+        let base = self.stack.1;
+        match self.loops.arrive(&thread.rounds, site?, frame, base, self.heap.as_deref()) {
+            Spin::No => None,
+            Spin::Learned => Some(self.start_again()),
+            Spin::Repeats => {
+                thread.repeats = true;
+                None
+            }
+        }
+    }
+
+    /// The access is made now: what its state is, for the next round. (Threads may have run since it was come to.)
+    fn remember_round(&mut self, site: Site, frame: Frame) {
+        let Some(site) = site else { return };
+        if !self.guide.decides() {
+            let thread = &mut self.threads[self.current.slot()];
+            let base = self.stack.1;
+            self.loops.remember(&mut thread.rounds, site, frame, base, self.heap.as_deref());
+        }
+    }
+
+    /// Does a loop have to be looked at in this check? Then operations clean the stack below them.
+    pub fn compares_states(&self) -> bool {
+        self.loops.any()
+    }
+
+    /// A thread left of this one waits for the location, and could go on now.
+    fn wake_left_of(&mut self, location: LocationId) {
+        let graph = &self.explorer.graph;
+        let left = graph.ranks().iter().take_while(|t| **t != self.current);
+        self.preempt |= left.into_iter().any(|t| {
+            let thread = &self.threads[t.slot()];
+            thread.state == State::Guard
+                && thread.waiting.is_some_and(|w| w.location == location && !self.explorer.must_wait(&w.operation, location))
+        });
+    }
+
+    /// Is this the first access of an address in memory that was freed?
+    fn is_dead(&self, location: LocationId, at: usize) -> bool {
+        self.explorer.graph.accesses(location).is_empty()
+            && self.heap.as_ref().and_then(|h| h.block(at)).is_some_and(|b| b.freed)
+    }
+
+    /// The name of the running thread's next event.
+    pub(super) fn next_event(&self) -> EventId {
+        self.current.event(self.threads[self.current.slot()].position)
+    }
+}
+
+fn same_kind(recorded: &Operation, now: &Operation) -> bool {
+    (recorded.code, recorded.order, recorded.failure, recorded.width, recorded.label)
+        == (now.code, now.order, now.failure, now.width, now.label)
+}
+
+/// Is the address in writable data of the executable?
+pub fn is_static(at: usize) -> bool {
+    super::data().iter().any(|(start, len)| (*start..start + len).contains(&at))
+}
+
+/// An operation in words.
+pub fn describe(operation: &Operation) -> String {
+    crate::trace::operation(operation)
+}

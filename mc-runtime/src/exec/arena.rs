@@ -1,0 +1,302 @@
+//! The heap of a test: one arena per thread, growing upwards, so that addresses are the same whenever the thread did the same,
+//! and freed memory is never mistaken for new memory.
+//!
+//! [`Allocator`] is the global allocator of the test binary. On a thread of a running execution it serves from the arenas,
+//! everywhere else (and for the engine itself) from the system.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where the region is wanted, so that addresses are the same in every process.
+const WANTED: usize = 0x2000_0000_0000;
+/// Arenas: one per thread slot.
+pub const ARENAS: usize = 256;
+/// Bytes before each block: its arena and index.
+const HEADER: usize = 16;
+
+static REGION: AtomicUsize = AtomicUsize::new(0);
+static REGION_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The heap of the running execution, while its code runs on this thread of the operating system; null in the engine.
+    static HEAP: Cell<*mut Heap> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Lets allocations of this thread of the operating system go to `heap` (to the system, if null). Returns what was before.
+pub fn switch(heap: *mut Heap) -> *mut Heap {
+    HEAP.replace(heap)
+}
+
+/// A block of an arena.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Its first byte.
+    pub start: usize,
+    /// In bytes.
+    pub size: usize,
+    /// The top of the arena before it.
+    before: usize,
+    /// How many events its thread had made.
+    pub events: u32,
+    /// No longer in use.
+    pub freed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Arena {
+    top: usize,
+    blocks: Vec<Block>,
+    live: usize,
+    events: u32,
+}
+
+/// All arenas of an execution.
+#[derive(Debug)]
+pub struct Heap {
+    base: usize,
+    arena_size: usize,
+    limit: usize,
+    used: usize,
+    current: usize,
+    arenas: Vec<Arena>,
+    /// Freed ranges that the engine has not yet looked at.
+    pub freed: Vec<(usize, usize)>,
+    /// A block that was freed twice.
+    pub double_free: Option<usize>,
+    /// The limit was reached.
+    pub exhausted: bool,
+    /// Served by the system instead: the rehearsal, in which what is made once per process is made.
+    pub rehearsal: bool,
+}
+
+impl Heap {
+    /// A heap of at most `limit` bytes. `None` if no address space can be had.
+    pub fn new(limit: usize) -> Option<Self> {
+        let (base, size) = region()?;
+        let arenas = (0..ARENAS).map(|_| Arena::default()).collect();
+        Some(Heap {
+            base,
+            arena_size: size / ARENAS,
+            limit: limit.min(size / ARENAS),
+            used: 0,
+            current: 0,
+            arenas,
+            freed: Vec::new(),
+            double_free: None,
+            exhausted: false,
+            rehearsal: false,
+        })
+    }
+
+    /// The thread in `slot` runs next, and has made `events` events.
+    pub fn enter(&mut self, slot: usize, events: u32) {
+        self.current = slot;
+        self.arenas[slot].events = events;
+    }
+
+    /// Another execution begins.
+    pub fn reset(&mut self) {
+        for (slot, arena) in self.arenas.iter_mut().enumerate() {
+            const KEEP: usize = 4 << 20;
+            if arena.top > KEEP {
+                let start = (self.base + slot * self.arena_size + KEEP) as *mut libc::c_void;
+                // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
+                unsafe { libc::madvise(start, arena.top - KEEP, libc::MADV_DONTNEED) };
+            }
+            (arena.top, arena.live, arena.events) = (0, 0, 0);
+            arena.blocks.clear();
+        }
+        self.used = 0;
+        self.freed.clear();
+        self.double_free = None;
+        self.exhausted = false;
+    }
+
+    /// The blocks that are still in use, with the slot of the thread that made them.
+    pub fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
+        let arenas = self.arenas.iter().enumerate().filter(|(_, a)| a.live > 0);
+        arenas.flat_map(|(slot, a)| a.blocks.iter().filter(|b| !b.freed).map(move |b| (slot, *b)))
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// The bytes of the arenas that were handed out, for the comparison of states.
+    pub fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let start = |slot| self.base + slot * self.arena_size;
+        self.arenas.iter().enumerate().filter(|(_, a)| a.top > 0).map(move |(slot, a)| (start(slot), a.top))
+    }
+
+    /// Is the address in the arenas?
+    pub fn contains(&self, at: usize) -> bool {
+        (self.base..self.base + ARENAS * self.arena_size).contains(&at)
+    }
+
+    /// The block that holds the address.
+    pub fn block(&self, at: usize) -> Option<Block> {
+        if !self.contains(at) {
+            return None;
+        }
+        let blocks = &self.arenas[(at - self.base) / self.arena_size].blocks;
+        let next = blocks.partition_point(|b| b.start <= at);
+        next.checked_sub(1).map(|i| blocks[i]).filter(|b| at < b.start + b.size.max(1))
+    }
+
+    fn allocate(&mut self, layout: Layout) -> *mut u8 {
+        let start = self.base + self.current * self.arena_size;
+        let arena = &mut self.arenas[self.current];
+        let at = (start + arena.top + HEADER).next_multiple_of(layout.align().max(HEADER));
+        let top = at + layout.size() - start;
+        if top > self.arena_size || self.used + (top - arena.top) > self.limit {
+            self.exhausted = true;
+            return ptr::null_mut();
+        }
+        let index = arena.blocks.len();
+        let (before, events) = (arena.top, arena.events);
+        arena.blocks.push(Block { start: at, size: layout.size(), before, events, freed: false });
+        self.used += top - arena.top;
+        arena.top = top;
+        arena.live += 1;
+        let header = (at - HEADER) as *mut [usize; 2];
+        // SAFETY: the header lies between the old and the new top of this arena: mapped, aligned to 16, nobody else's.
+        unsafe { header.write([self.current, index]) };
+        at as *mut u8
+    }
+
+    fn free(&mut self, at: *mut u8) {
+        // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
+        let [slot, index] = unsafe { ((at as usize - HEADER) as *const [usize; 2]).read() };
+        let current = self.current;
+        let Some(arena) = self.arenas.get_mut(slot) else { return };
+        let last = index + 1 == arena.blocks.len();
+        let Some(block) = arena.blocks.get_mut(index).filter(|b| b.start == at as usize) else { return };
+        if block.freed {
+            self.double_free = Some(at as usize);
+            return;
+        }
+        block.freed = true;
+        arena.live -= 1;
+        // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
+        if last && slot == current && block.events == arena.events {
+            self.used -= arena.top - block.before;
+            arena.top = block.before;
+            arena.blocks.pop();
+        } else {
+            self.freed.push((block.start, block.start + block.size.max(1)));
+        }
+    }
+}
+
+fn region() -> Option<(usize, usize)> {
+    let known = REGION.load(Ordering::Acquire);
+    if known != 0 {
+        return Some((known, REGION_SIZE.load(Ordering::Relaxed)));
+    }
+    [1usize << 40, 1 << 36, 1 << 33].into_iter().find_map(|size| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let map = |at: usize, flags| {
+            // SAFETY: a new private mapping; `MAP_FIXED_NOREPLACE` never takes addresses that are in use.
+            unsafe { libc::mmap(at as *mut _, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
+        };
+        let mut at = map(WANTED, flags | libc::MAP_FIXED_NOREPLACE);
+        if at == libc::MAP_FAILED {
+            at = map(0, flags);
+        }
+        (at != libc::MAP_FAILED).then(|| {
+            REGION_SIZE.store(size, Ordering::Relaxed);
+            REGION.store(at as usize, Ordering::Release);
+            (at as usize, size)
+        })
+    })
+}
+
+fn in_region(at: *mut u8) -> bool {
+    let base = REGION.load(Ordering::Relaxed);
+    base != 0 && (base..base + REGION_SIZE.load(Ordering::Relaxed)).contains(&(at as usize))
+}
+
+/// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.
+fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
+    let heap = HEAP.replace(ptr::null_mut());
+    // SAFETY: a pointer that is not null was set by `switch` from the engine that runs on this thread; the engine itself
+    // does not use the heap while code of the test runs, and `HEAP` being null meanwhile keeps `f` from coming here again.
+    let result = unsafe { heap.as_mut() }.map(f);
+    HEAP.set(heap);
+    result
+}
+
+/// Is [`Allocator`] the global allocator of this process?
+pub fn is_installed() -> bool {
+    static INSTALLED: OnceLock<bool> = OnceLock::new();
+    *INSTALLED.get_or_init(|| {
+        let Some(mut heap) = Heap::new(1 << 20) else { return false };
+        let before = switch(&mut heap);
+        let probe = Box::new(0u64);
+        switch(before);
+        let own = in_region(ptr::from_ref(&*probe).cast_mut().cast());
+        let after = switch(&mut heap);
+        drop(probe);
+        switch(after);
+        own
+    })
+}
+
+/// The global allocator of a test binary under `cfg(mc)`.
+#[derive(Debug, Default)]
+pub struct Allocator;
+
+// SAFETY: blocks come from the system's allocator, or from `Heap::allocate`, which never hands out memory twice while it is in use;
+// which of the two a block is from is told by its address. Nothing here unwinds.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let own = with_heap(|heap| (!heap.rehearsal).then(|| heap.allocate(layout))).flatten();
+        // SAFETY: passed on from our caller.
+        own.unwrap_or_else(|| unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if HEAP.get().is_null() {
+            // SAFETY: passed on from our caller.
+            return unsafe { System.alloc_zeroed(layout) };
+        }
+        // SAFETY: passed on from our caller.
+        let at = unsafe { self.alloc(layout) };
+        if !at.is_null() {
+            // SAFETY: `at` is a new block of that size.
+            unsafe { at.write_bytes(0, layout.size()) };
+        }
+        at
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        if !in_region(at) {
+            // SAFETY: not in the region, so `System` made it; passed on from our caller.
+            return unsafe { System.dealloc(at, layout) };
+        }
+        // Outside of an execution the arenas are about to be reset anyway.
+        with_heap(|heap| heap.free(at));
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !in_region(at) {
+            // SAFETY: not in the region, so `System` made it; passed on from our caller.
+            return unsafe { System.realloc(at, layout, size) };
+        }
+        // SAFETY: our caller's promise: the alignment is valid, and `size`, rounded up to it, does not overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: as above.
+        let new = unsafe { self.alloc(new_layout) };
+        if !new.is_null() {
+            // SAFETY: both blocks are at least that long, and a new block overlaps no other.
+            unsafe { ptr::copy_nonoverlapping(at, new, layout.size().min(size)) };
+            // SAFETY: passed on from our caller.
+            unsafe { self.dealloc(at, layout) };
+        }
+        new
+    }
+}

@@ -1,0 +1,102 @@
+//! Non-atomic accesses that shims report, and the data races between them.
+//!
+//! Two accesses of a cell race if one writes and neither happens before the other. Happens-before is a property of the graph, so the order in which
+//! this execution happens to make them does not matter: each is compared with the last read and write of every other thread.
+//! Source: C++20 [intro.races] 21; the per-thread last accesses of Djit+ (Pozniansky, Schuster, PPoPP 2003).
+
+use crate::graph::Site;
+use crate::ids::ThreadId;
+use rustc_hash::FxHashMap;
+
+/// An access.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Whose.
+    pub thread: ThreadId,
+    /// How many events that thread had made before.
+    pub events: u32,
+    /// Where.
+    pub site: Site,
+    /// Whether it writes.
+    pub writes: bool,
+}
+
+#[derive(Debug, Default)]
+struct CellState {
+    at: usize,
+    size: usize,
+    /// At most one read and one write of each thread: the last.
+    last: Vec<Access>,
+}
+
+/// All cells of the running execution.
+#[derive(Debug, Default)]
+pub struct Cells {
+    by_address: FxHashMap<usize, usize>,
+    cells: Vec<CellState>,
+    used: usize,
+}
+
+impl Cells {
+    /// Another execution begins.
+    pub fn reset(&mut self) {
+        self.by_address.clear();
+        self.used = 0;
+    }
+
+    /// Records an access; gives an earlier one that races with it. `ordered`: does that one happen before this?
+    pub fn access(&mut self, at: usize, size: usize, new: Access, ordered: impl Fn(&Access) -> bool) -> Option<Access> {
+        let index = *self.by_address.entry(at).or_insert(self.used);
+        if index == self.used {
+            self.used += 1;
+            if self.cells.len() < self.used {
+                self.cells.push(CellState::default());
+            }
+            self.cells[index].last.clear();
+        }
+        let cell = &mut self.cells[index];
+        (cell.at, cell.size) = (at, size);
+        let conflicts = |old: &Access| old.thread != new.thread && (old.writes || new.writes);
+        let race = cell.last.iter().copied().find(|old| conflicts(old) && !ordered(old));
+        match cell.last.iter_mut().find(|old| old.thread == new.thread && old.writes == new.writes) {
+            Some(old) => *old = new,
+            None => cell.last.push(new),
+        }
+        race
+    }
+
+    /// The memory was freed: gives an access in it that does not happen before that, and forgets the cells.
+    pub fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<Access> {
+        let mut race = None;
+        for cell in self.cells[..self.used].iter_mut().filter(|c| (range.0..range.1).contains(&c.at)) {
+            race = race.or_else(|| cell.last.iter().copied().find(|a| !ordered(a)));
+            cell.last.clear();
+        }
+        race
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(thread: u32, writes: bool) -> Access {
+        Access { thread: ThreadId(thread), events: 1, site: None, writes }
+    }
+
+    #[test]
+    fn reads_do_not_race_and_a_write_races_with_an_unordered_read() {
+        let mut cells = Cells::default();
+        assert!(cells.access(8, 4, access(1, false), |_| false).is_none());
+        assert!(cells.access(8, 4, access(2, false), |_| false).is_none());
+        assert!(cells.access(8, 4, access(1, true), |_| false).is_some());
+        assert!(cells.access(16, 4, access(1, true), |_| false).is_none());
+    }
+
+    #[test]
+    fn an_ordered_access_does_not_race() {
+        let mut cells = Cells::default();
+        assert!(cells.access(8, 4, access(1, true), |_| true).is_none());
+        assert!(cells.access(8, 4, access(2, true), |old| old.thread == ThreadId(1)).is_none());
+    }
+}

@@ -1,0 +1,229 @@
+//! The end of an execution: complete, blocked, or one of the failures that show only then.
+
+use super::thread::State;
+use super::{Ending, Engine, Found};
+use crate::graph::Site;
+use crate::ids::{EventId, ThreadId};
+use crate::operation::{BlockReason, Code};
+use crate::ops::Label;
+use crate::outcome::FailureKind;
+
+impl Engine {
+    /// Nobody can move (or the execution was cut): what is it?
+    pub fn conclude(&mut self) -> Ending {
+        if self.restart {
+            return Ending::Restart;
+        }
+        if self.failure.is_some() {
+            return Ending::Failed;
+        }
+        if self.too_long {
+            return Ending::TooLong;
+        }
+        if self.replaying() {
+            self.missing_events();
+            return Ending::Failed;
+        }
+        if self.threads().all(|t| self.state(t) == State::Ended) {
+            return Ending::Complete;
+        }
+        self.blocked()
+    }
+
+    fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.explorer.graph.ranks().iter().copied()
+    }
+
+    fn state(&self, thread: ThreadId) -> State {
+        self.threads.get(thread.slot()).map_or(State::Absent, |t| t.state)
+    }
+
+    /// Some thread did less than is recorded.
+    fn missing_events(&mut self) {
+        let short = self.threads().find(|t| {
+            let recorded = self.explorer.graph.thread(*t).len();
+            self.threads[t.slot()].position < recorded && !matches!(self.state(*t), State::Source(_))
+        });
+        let thread = short.unwrap_or(ThreadId::MAIN);
+        let id = thread.event(self.threads[thread.slot()].position);
+        self.current = thread;
+        let _: super::Step<()> = self.diverged(id, "nothing more", None);
+    }
+
+    fn blocked(&mut self) -> Ending {
+        let waits: Vec<(ThreadId, super::thread::Waiting)> =
+            self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
+        if matches!(self.guide, super::Guide::Explore) {
+            for (thread, w) in &waits {
+                self.explorer.add_overtakes(*thread, w.operation, w.location, w.site);
+            }
+        }
+        if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
+            return Ending::Blocked;
+        }
+        let spinning: Vec<ThreadId> =
+            self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin)).collect();
+        if spinning.iter().any(|t| !self.stale_reads_of_round(*t).is_empty()) {
+            return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
+        }
+        let found = match spinning.first() {
+            Some(thread) => self.livelock(*thread, &spinning),
+            None => self.deadlock(&waits),
+        };
+        self.record(found);
+        Ending::Failed
+    }
+
+    /// The reads since its last event with an effect, of a thread that stopped in a loop.
+    fn round(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
+        let events = self.explorer.graph.thread(thread);
+        let graph = &self.explorer.graph;
+        let stop = events.len() - 1; // the last is the stop itself
+        let idle = move |i: &usize| {
+            let e = &events[*i];
+            e.operation.code == Code::Fence
+                || (e.reads() && (!e.writes || e.value == graph.value(e.location, e.rf)))
+        };
+        (0..stop).rev().take_while(idle).filter(|i| events[*i].reads()).map(move |i| thread.event(i))
+    }
+
+    fn stale_reads_of_round(&self, thread: ThreadId) -> Vec<EventId> {
+        let graph = &self.explorer.graph;
+        let stale = |id: &EventId| {
+            let e = graph.event(*id);
+            graph.value(e.location, graph.mo_max(e.location)) != graph.value(e.location, e.rf)
+        };
+        // Of each location only the last read of the round counts: earlier ones were overtaken by the thread itself.
+        let mut seen = Vec::new();
+        let mut last = Vec::new();
+        for id in self.round(thread) {
+            let location = graph.event(id).location;
+            if !seen.contains(&location) {
+                seen.push(location);
+                last.push(id);
+            }
+        }
+        last.into_iter().filter(stale).collect()
+    }
+
+    fn livelock(&self, thread: ThreadId, spinning: &[ThreadId]) -> Found {
+        let graph = &self.explorer.graph;
+        let reads: Vec<EventId> = self.round(thread).collect();
+        let site = reads.iter().find_map(|id| graph.site(*id));
+        let values: Vec<String> = reads
+            .iter()
+            .rev()
+            .map(|id| {
+                let e = graph.event(*id);
+                format!("{} at {} sees {}", crate::trace::operation(&e.operation), show(graph.site(*id)), graph.value(e.location, e.rf))
+            })
+            .collect();
+        let others: Vec<String> = spinning.iter().skip(1).map(|t| self.thread_name(*t)).collect();
+        let also = if others.is_empty() { String::new() } else { format!(" (so do {})", others.join(", ")) };
+        let message = format!(
+            "livelock: {} spins for ever{also}, and nobody is left who could end that\nin the loop: {}",
+            self.thread_name(thread),
+            values.join("; "),
+        );
+        let mut culprits = reads;
+        culprits.push(thread.event(graph.thread(thread).len() - 1));
+        Found { kind: FailureKind::Livelock, message, thread, site: site.map(|s| (s.file().to_owned(), s.line())), culprits }
+    }
+
+    fn deadlock(&self, waits: &[(ThreadId, super::thread::Waiting)]) -> Found {
+        let sleeper = waits.iter().find(|(_, w)| matches!(w.operation.label, Label::CondvarWait | Label::Park));
+        let unheard = sleeper.map(|(_, w)| self.unheard(w));
+        let cycle = self.cycle();
+        let (kind, first) = match (&unheard, sleeper) {
+            (Some(notifies), Some(s)) if !notifies.is_empty() && cycle.is_empty() => (FailureKind::LostWakeup, Some(s)),
+            _ => (FailureKind::Deadlock, waits.first()),
+        };
+        let mut lines: Vec<String> = waits.iter().map(|(t, w)| self.explain_wait(*t, w)).collect();
+        for thread in self.threads() {
+            if let State::Join(child) = self.state(thread) {
+                lines.push(format!("{} waits for {} to end", self.thread_name(thread), self.thread_name(child)));
+            }
+        }
+        let head = if kind == FailureKind::LostWakeup {
+            let heard = unheard.unwrap_or_default();
+            let places: Vec<String> = heard.iter().map(|id| show(self.explorer.graph.site(*id))).collect();
+            lines.push(format!("the notification at {} was heard by nobody: no thread waited yet", places.join(", ")));
+            format!("lost wake-up: nobody will ever wake {}", self.thread_name(first.map_or(ThreadId::MAIN, |f| f.0)))
+        } else if cycle.is_empty() {
+            "deadlock: nobody can move".to_owned()
+        } else {
+            let names: Vec<String> = cycle.iter().chain(cycle.first()).map(|t| self.thread_name(*t)).collect();
+            format!("deadlock: a cycle of threads that wait for each other: {}", names.join(" -> "))
+        };
+        let thread = first.map_or(ThreadId::MAIN, |f| f.0);
+        let site = first.and_then(|f| f.1.site).map(|s| (s.file().to_owned(), s.line()));
+        Found { kind, message: format!("{head}\n{}", lines.join("\n")), thread, site, culprits: Vec::new() }
+    }
+
+    fn explain_wait(&self, thread: ThreadId, wait: &super::thread::Waiting) -> String {
+        let name = self.thread_name(thread);
+        let what = crate::trace::label(wait.operation.label);
+        let mut line = format!("{name} waits in {what} at {}", show(wait.site));
+        if let Some(holder) = self.holder(wait) {
+            let since = show(self.explorer.graph.site(holder));
+            let whom = if holder.thread == thread { "itself".to_owned() } else { self.thread_name(holder.thread) };
+            line.push_str(&format!(" for what {whom} holds since {since}"));
+        }
+        line
+    }
+
+    /// The event through which somebody holds what is waited for: the last acquisition of it.
+    fn holder(&self, wait: &super::thread::Waiting) -> Option<EventId> {
+        use Label::*;
+        let holds = |l| matches!(l, MutexLock | MutexTryLock | RwLockRead | RwLockTryRead | RwLockWrite | RwLockTryWrite | OnceCall);
+        let graph = &self.explorer.graph;
+        holds(wait.operation.label).then_some(())?;
+        let writes = graph.mo(wait.location).iter().rev();
+        let mut gone = 0;
+        for &id in writes {
+            let label = graph.event(id).operation.label;
+            if !holds(label) {
+                gone += 1;
+            } else if gone == 0 {
+                return Some(id);
+            } else {
+                gone -= 1;
+            }
+        }
+        None
+    }
+
+    /// Threads that wait for each other in a circle, through what each holds.
+    fn cycle(&self) -> Vec<ThreadId> {
+        let next = |t: ThreadId| match self.state(t) {
+            State::Join(child) => Some(child),
+            State::Guard => self.threads[t.slot()].waiting.and_then(|w| self.holder(&w)).map(|id| id.thread),
+            _ => None,
+        };
+        for start in self.threads() {
+            let mut path = vec![start];
+            while let Some(t) = next(path[path.len() - 1]) {
+                if let Some(at) = path.iter().position(|p| *p == t) {
+                    return path.split_off(at);
+                }
+                path.push(t);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Notifications of what is waited for that woke nobody.
+    fn unheard(&self, wait: &super::thread::Waiting) -> Vec<EventId> {
+        let graph = &self.explorer.graph;
+        let notifies = |l: Label| matches!(l, Label::Unpark | Label::CondvarNotifyOne | Label::CondvarNotifyAll);
+        let changed_nothing = |id: &EventId| {
+            let e = graph.event(*id);
+            notifies(e.operation.label) && e.writes && e.value == graph.value(e.location, e.rf)
+        };
+        graph.accesses(wait.location).iter().copied().filter(changed_nothing).collect()
+    }
+}
+
+fn show(site: Site) -> String {
+    site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
+}

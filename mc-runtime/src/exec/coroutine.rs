@@ -1,0 +1,75 @@
+//! Threads of a test as stackful coroutines on one thread of the operating system, on pooled stacks.
+
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::fmt;
+use std::io;
+
+/// What a coroutine suspends itself through.
+pub type Suspender = Yielder<(), ()>;
+
+/// Stacks that wait for a thread, by size.
+#[derive(Default)]
+pub struct Stacks {
+    spare: Vec<DefaultStack>,
+}
+
+impl fmt::Debug for Stacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stacks({})", self.spare.len())
+    }
+}
+
+/// The size of a stack unless more is asked for: std's default for threads. Only touched pages count.
+const DEFAULT_SIZE: usize = 2 << 20;
+
+impl Stacks {
+    fn take(&mut self, size: usize) -> io::Result<DefaultStack> {
+        let size = size.max(DEFAULT_SIZE);
+        let fits = |s: &DefaultStack| s.base().get() - s.limit().get() >= size;
+        match self.spare.iter().rposition(fits) {
+            Some(at) => Ok(self.spare.swap_remove(at)),
+            None => DefaultStack::new(size),
+        }
+    }
+}
+
+/// A thread of the test on its own stack.
+pub struct Fiber {
+    coroutine: Coroutine<(), (), (), DefaultStack>,
+    /// The highest address of its stack.
+    pub base: usize,
+    /// The lowest usable address of its stack.
+    pub limit: usize,
+}
+
+impl fmt::Debug for Fiber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fiber({:#x}..{:#x})", self.limit, self.base)
+    }
+}
+
+impl Fiber {
+    /// A coroutine that will run `main` on a stack of at least `size` bytes. `main` must not unwind.
+    pub fn new(stacks: &mut Stacks, size: usize, main: impl FnOnce(&Suspender) + 'static) -> io::Result<Self> {
+        let stack = stacks.take(size)?;
+        let (base, limit) = (stack.base().get(), stack.limit().get());
+        let coroutine = Coroutine::with_stack(stack, move |suspender: &Suspender, ()| main(suspender));
+        Ok(Fiber { coroutine, base, limit })
+    }
+
+    /// Runs it until it suspends itself or ends; true when it has ended.
+    pub fn resume(&mut self) -> bool {
+        matches!(self.coroutine.resume(()), CoroutineResult::Return(()))
+    }
+
+    /// Gives the stack back. If the coroutine has not ended, what is on its stack is forgotten, without running destructors.
+    pub fn recycle(mut self, stacks: &mut Stacks) {
+        if !self.coroutine.done() {
+            // SAFETY: what is forgotten owned memory in the arenas (reset with the execution) or leaks; nobody resumes it again,
+            // and nobody holds a reference into its stack: all threads of the execution are given up together.
+            unsafe { self.coroutine.force_reset() };
+        }
+        stacks.spare.push(self.coroutine.into_stack());
+    }
+}

@@ -1,0 +1,267 @@
+//! Who decides: the exploration, a schedule that is followed, or chance.
+
+use super::thread::State;
+use super::{Engine, Step, access::Accessed};
+use crate::explore::Reading;
+use crate::graph::Site;
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::{Code, Operation};
+use crate::outcome::FailureKind;
+use crate::schedule::{Change, Digest, Schedule, default_thread};
+use rand::{Rng, RngExt};
+use rand_pcg::Pcg64;
+
+/// Who decides about threads and values beyond the prefix.
+#[derive(Debug)]
+pub enum Guide {
+    /// The exploration: the leftmost thread that can move, the newest write, and everything else later.
+    Explore,
+    /// A schedule.
+    Follow(Follower),
+    /// Chance.
+    Sample(Sampler),
+}
+
+/// A schedule that is followed.
+#[derive(Debug)]
+pub struct Follower {
+    schedule: Schedule,
+    digest: Digest,
+    added: u32,
+    last: Option<(u32, bool)>,
+    alive: Vec<u32>,
+}
+
+impl Follower {
+    /// To follow `schedule`.
+    pub fn new(schedule: Schedule) -> Self {
+        Follower { schedule, digest: Digest::default(), added: 0, last: None, alive: vec![0] }
+    }
+
+    fn change(&self, at: usize, pick: impl Fn(Change) -> Option<u32>) -> Option<u32> {
+        self.schedule.at(at).find_map(pick)
+    }
+
+    /// The thread of the next event; `None` beyond the schedule.
+    fn thread(&self, at: usize) -> Option<u32> {
+        if at >= self.schedule.events as usize {
+            return None;
+        }
+        let named = self.change(at, |c| if let Change::Thread(t) = c { Some(t) } else { None });
+        Some(named.unwrap_or_else(|| default_thread(self.last, self.alive.iter().copied())))
+    }
+
+    fn choice(&self, at: usize) -> u32 {
+        self.change(at, |c| if let Change::Choice(d) = c { Some(d) } else { None }).unwrap_or(0)
+    }
+
+    /// An event was added.
+    pub fn added(&mut self, thread: ThreadId, code: Code, value: u64) {
+        if self.added == self.schedule.events {
+            return; // beyond what is recorded, as after a crash that no longer happens
+        }
+        self.added += 1;
+        self.digest.add(thread.0, code);
+        let over = matches!(code, Code::End | Code::Block);
+        if over {
+            self.alive.retain(|t| *t != thread.0);
+        }
+        if code == Code::Spawn {
+            self.alive.push(value as u32);
+        }
+        self.last = Some((thread.0, over));
+    }
+
+    /// Did the execution do what the schedule was made from?
+    pub fn is_followed(&self) -> bool {
+        self.digest.value() == self.schedule.digest && self.added == self.schedule.events
+    }
+}
+
+/// Random choices: a walk, or priorities with `changes` points at which the running thread gets the lowest one.
+///
+/// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT.
+#[derive(Debug)]
+pub struct Sampler {
+    rng: Pcg64,
+    /// Of PCT; `None` for a walk.
+    changes: Option<u32>,
+    /// The greatest runs. By slot.
+    priorities: Vec<u64>,
+    points: Vec<usize>,
+    lowest: u64,
+    /// The longest execution so far.
+    length: usize,
+}
+
+impl Sampler {
+    /// A sampler with its own stream of random numbers.
+    pub fn new(seed: u64, changes: Option<u32>) -> Self {
+        let rng = Pcg64::new(u128::from(seed), 1);
+        Sampler { rng, changes, priorities: Vec::new(), points: Vec::new(), lowest: 0, length: 100 }
+    }
+
+    fn begin(&mut self) {
+        self.priorities.clear();
+        self.points.clear();
+        self.lowest = 1 << 32;
+        for _ in 1..self.changes.unwrap_or(1).max(1) {
+            let point = self.rng.random_range(0..self.length as u64) as usize;
+            self.points.push(point);
+        }
+    }
+
+    fn pick(&mut self, runnable: &[ThreadId], events: usize) -> Option<ThreadId> {
+        if runnable.is_empty() {
+            return None;
+        }
+        if self.changes.is_none() {
+            return Some(runnable[self.rng.random_range(0..runnable.len() as u64) as usize]);
+        }
+        self.length = self.length.max(events);
+        let most = runnable.iter().map(|t| t.slot()).max().unwrap_or(0);
+        while self.priorities.len() <= most {
+            let priority = (1 << 32) + u64::from(self.rng.next_u32());
+            self.priorities.push(priority);
+        }
+        if self.points.contains(&events) {
+            self.demote(*runnable.iter().max_by_key(|t| self.priorities[t.slot()])?);
+        }
+        runnable.iter().copied().max_by_key(|t| self.priorities[t.slot()])
+    }
+
+    /// The thread gets the lowest priority.
+    pub fn demote(&mut self, thread: ThreadId) {
+        if let Some(priority) = self.priorities.get_mut(thread.slot()) {
+            self.lowest -= 1;
+            *priority = self.lowest;
+        }
+    }
+}
+
+impl Guide {
+    /// Does it decide every event? (The exploration does not: it lets a thread run on.)
+    pub fn decides(&self) -> bool {
+        !matches!(self, Guide::Explore)
+    }
+
+    /// An execution begins.
+    pub fn begin(&mut self) {
+        match self {
+            Guide::Explore => {}
+            Guide::Follow(follower) => *follower = Follower::new(follower.schedule.clone()),
+            Guide::Sample(sampler) => sampler.begin(),
+        }
+    }
+
+    /// Is the running thread to stop for good instead of the event number `at`?
+    pub fn blocks_now(&self, at: usize) -> bool {
+        matches!(self, Guide::Follow(f) if f.schedule.at(at).any(|c| c == Change::Stop))
+    }
+
+    /// The value of a data choice.
+    pub fn choose(&mut self, at: usize, n: u64) -> u64 {
+        match self {
+            Guide::Explore => 0,
+            Guide::Follow(follower) => u64::from(follower.choice(at)),
+            Guide::Sample(sampler) => sampler.rng.random_range(0..n),
+        }
+    }
+}
+
+impl Engine {
+    /// The thread that runs next, if any can.
+    pub fn pick(&mut self) -> Option<ThreadId> {
+        if self.cutting {
+            return None;
+        }
+        let ranks = self.explorer.graph.ranks();
+        if self.replaying() {
+            return ranks.iter().copied().find(|t| self.can_replay(*t));
+        }
+        if matches!(self.guide, Guide::Explore) {
+            return ranks.iter().copied().find(|t| self.can_move(*t));
+        }
+        let runnable: Vec<ThreadId> = ranks.iter().copied().filter(|t| self.can_move(*t)).collect();
+        let events = self.explorer.graph.len();
+        self.granted = true;
+        let wanted = match &mut self.guide {
+            Guide::Sample(sampler) => return sampler.pick(&runnable, events),
+            Guide::Follow(follower) => follower.thread(events),
+            Guide::Explore => None,
+        };
+        let Some(wanted) = wanted else { return runnable.first().copied() };
+        let found = runnable.iter().copied().find(|t| t.0 == wanted);
+        if found.is_none() {
+            let _: Step<()> = self.off_schedule(&format!("{} cannot make the next event", ThreadId(wanted)), None);
+        }
+        found
+    }
+
+    fn can_replay(&self, thread: ThreadId) -> bool {
+        match self.threads.get(thread.slot()).map_or(State::Absent, |t| t.state) {
+            State::Unstarted => !self.explorer.graph.thread(thread).is_empty(),
+            State::Ready => true,
+            State::Source(id) => self.executed(id),
+            State::Join(child) => self.threads[child.slot()].state == State::Ended,
+            _ => false,
+        }
+    }
+
+    fn can_move(&self, thread: ThreadId) -> bool {
+        let thread = &self.threads[thread.slot()];
+        match thread.state {
+            State::Unstarted | State::Ready | State::Replayed => true,
+            State::Source(id) => self.executed(id),
+            State::Join(child) => self.threads[child.slot()].state == State::Ended,
+            State::Guard => thread.waiting.is_some_and(|w| !self.explorer.must_wait(&w.operation, w.location)),
+            State::Absent | State::Blocked(_) | State::Ended | State::Abandoned => false,
+        }
+    }
+
+    /// Adds an access as whoever decides wants it.
+    pub(super) fn guided_access(&mut self, operation: Operation, location: LocationId, site: Site) -> Result<EventId, Step<Accessed>> {
+        let thread = self.current;
+        let newest = self.explorer.graph.mo(location).len();
+        let events = self.explorer.graph.len();
+        match &mut self.guide {
+            Guide::Explore => Ok(self.explorer.add_access(thread, operation, location, site)),
+            Guide::Follow(follower) => {
+                let back = follower.choice(events) as usize;
+                let index = newest.checked_sub(back);
+                let added = index.and_then(|i| self.explorer.add_at(thread, operation, location, i, Reading::Any, site));
+                added.ok_or_else(|| self.off_schedule("a value that it names cannot be read here", site))
+            }
+            Guide::Sample(sampler) => {
+                let first = self.explorer.earliest(thread, location);
+                let index = sampler.rng.random_range(first as u64..=newest as u64) as usize;
+                let added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
+                let id = added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));
+                Ok(id.expect("the newest write can always be read"))
+            }
+        }
+    }
+
+    /// The thread does something else than its recorded event.
+    pub fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
+        let graph = &self.explorer.graph;
+        let place = |site: Site| site.map_or("a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()));
+        let message = format!(
+            "the test does not do the same each time: {} did `{}` at {} before, and does `{found}` at {} now\n\
+             The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",
+            self.thread_name(self.current),
+            super::access::describe(&graph.event(id).operation),
+            place(graph.site(id)),
+            place(site),
+        );
+        self.fail(FailureKind::Nondeterminism, message, site, Vec::new())
+    }
+
+    /// The program does something that the followed schedule does not fit.
+    pub fn off_schedule<T>(&mut self, what: &str, site: Site) -> Step<T> {
+        let events = self.explorer.graph.len();
+        let message = format!("the execution does not fit the schedule: {what} (event {} of it)", events + 1);
+        self.off_schedule = true;
+        self.fail(FailureKind::Nondeterminism, message, site, Vec::new())
+    }
+}

@@ -1,0 +1,143 @@
+//! Which location of the graph an address is, in the running execution.
+//!
+//! A location is found by its address. Memory always holds the modification-order-maximal value of what was executed, so that an address
+//! whose bits differ from what the engine wrote last is a new object there (a reused stack slot, a moved value, a write through `&mut`): a new location.
+
+use crate::graph::Graph;
+use crate::ids::{EventId, LocationId};
+use crate::ops::Width;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// The place of a location in the running execution.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: usize,
+    width: Width,
+    /// What memory holds, if nobody but the engine wrote it.
+    value: u64,
+    /// The write that memory holds.
+    holder: EventId,
+    /// In memory that was freed.
+    freed: bool,
+}
+
+/// All locations of the running execution.
+#[derive(Debug, Default)]
+pub struct Locations {
+    by_address: FxHashMap<usize, LocationId>,
+    places: Vec<Option<Place>>,
+    /// What memory outside of the test's own held before the execution.
+    saved: Vec<(usize, Width, u64)>,
+}
+
+impl Locations {
+    /// Another execution begins.
+    pub fn reset(&mut self) {
+        self.by_address.clear();
+        self.places.clear();
+        for (at, width, value) in self.saved.drain(..).rev() {
+            write(at, width, value);
+        }
+    }
+
+    /// The location at an address: one that is bound to it, otherwise one whose name is free. `outlives`: the memory is not the execution's own.
+    pub fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, outlives: bool) -> LocationId {
+        if let Some(&location) = self.by_address.get(&at) {
+            let place = self.places[location.slot()].as_ref().expect("bound");
+            if place.width == width && place.value == read(at, width) {
+                return location;
+            }
+        }
+        let free = |l: &u32| {
+            let bound = self.places.get(*l as usize).is_some_and(Option::is_some);
+            !bound && graph.accesses(LocationId(*l)).is_empty()
+        };
+        let location = (0..).map(LocationId).find(|l| free(&l.0)).expect("there is no end of numbers");
+        self.bind(graph, location, at, width, outlives);
+        location
+    }
+
+    /// Gives a location of the graph, not yet met in this execution, its address.
+    fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, outlives: bool) {
+        let value = read(at, width);
+        if outlives && !self.saved.iter().any(|(known, ..)| *known == at) {
+            self.saved.push((at, width, value));
+        }
+        graph.set_initial(location, value);
+        if self.places.len() <= location.slot() {
+            self.places.resize(location.slot() + 1, None);
+        }
+        self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, freed: false });
+        self.by_address.insert(at, location);
+    }
+
+    /// Whether the access at `at` can be the recorded one of `location`; binds it at the first.
+    pub fn matches(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, outlives: bool) -> bool {
+        match self.places.get(location.slot()).copied().flatten() {
+            Some(place) => place.at == at && place.width == width,
+            None => {
+                self.bind(graph, location, at, width, outlives);
+                true
+            }
+        }
+    }
+
+    /// A write was executed: memory follows modification order.
+    pub fn written(&mut self, graph: &Graph, id: EventId) {
+        let event = graph.event(id);
+        let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
+        let newest = graph.mo_max(event.location) == id
+            || graph.mo_index(event.location, id) > graph.mo_index(event.location, place.holder);
+        if newest {
+            (place.value, place.holder) = (event.value, id);
+            write(place.at, place.width, event.value);
+        }
+    }
+
+    /// The address of a location.
+    pub fn address(&self, location: LocationId) -> Option<usize> {
+        self.places.get(location.slot()).copied().flatten().map(|p| p.at)
+    }
+
+    /// Is the location in memory that was freed?
+    pub fn is_freed(&self, location: LocationId) -> bool {
+        self.places.get(location.slot()).copied().flatten().is_some_and(|p| p.freed)
+    }
+
+    /// All locations in a range of memory; marks them as freed.
+    pub fn free(&mut self, range: (usize, usize)) -> impl Iterator<Item = LocationId> + '_ {
+        let places = self.places.iter_mut().enumerate();
+        places.filter_map(move |(slot, place)| {
+            let place = place.as_mut().filter(|p| (range.0..range.1).contains(&p.at))?;
+            place.freed = true;
+            Some(LocationId(slot as u32))
+        })
+    }
+}
+
+macro_rules! atomic {
+    ($at:expr, $type:ty, $atomic:ty) => {{
+        // SAFETY: the address comes from the atomic that the calling thread is accessing right now, of this width and so aligned, or
+        // (`saved`) from one that outlives the execution; all accesses to it are atomic, or exclusive.
+        unsafe { <$atomic>::from_ptr($at as *mut $type) }
+    }};
+}
+
+fn read(at: usize, width: Width) -> u64 {
+    match width {
+        Width::W8 => u64::from(atomic!(at, u8, AtomicU8).load(Ordering::Relaxed)),
+        Width::W16 => u64::from(atomic!(at, u16, AtomicU16).load(Ordering::Relaxed)),
+        Width::W32 => u64::from(atomic!(at, u32, AtomicU32).load(Ordering::Relaxed)),
+        Width::W64 => atomic!(at, u64, AtomicU64).load(Ordering::Relaxed),
+    }
+}
+
+fn write(at: usize, width: Width, value: u64) {
+    match width {
+        Width::W8 => atomic!(at, u8, AtomicU8).store(value as u8, Ordering::Relaxed),
+        Width::W16 => atomic!(at, u16, AtomicU16).store(value as u16, Ordering::Relaxed),
+        Width::W32 => atomic!(at, u32, AtomicU32).store(value as u32, Ordering::Relaxed),
+        Width::W64 => atomic!(at, u64, AtomicU64).store(value, Ordering::Relaxed),
+    }
+}

@@ -1,0 +1,192 @@
+//! What shims tell about memory: non-atomic accesses, frees, clocks that are left behind, objects of statics.
+
+use super::cells::Access;
+use super::{Engine, Step};
+use crate::graph::Site;
+use crate::ids::{EventId, ThreadId};
+use crate::outcome::FailureKind;
+use std::fmt;
+
+/// An object of a static, and what it held when the execution first changed it.
+pub struct Static {
+    at: usize,
+    bytes: Vec<u8>,
+    drop: Option<Box<dyn FnOnce()>>,
+}
+
+impl fmt::Debug for Static {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Static({:#x}, {} bytes)", self.at, self.bytes.len())
+    }
+}
+
+fn place(site: Site) -> String {
+    site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
+}
+
+impl Engine {
+    /// Does what `thread` did after its first `events` events happen before this point of the running thread?
+    fn is_ordered(&self, thread: ThreadId, events: u32) -> bool {
+        if thread == self.current {
+            return true;
+        }
+        let me = &self.threads[self.current.slot()];
+        let knows = self.explorer.graph.knows(self.current, me.position, thread);
+        knows > events || me.acquired.iter().any(|at| self.left_at(*at, thread) > events)
+    }
+
+    fn left_at(&self, at: usize, thread: ThreadId) -> u32 {
+        let left = self.left.iter().find(|(address, _)| *address == at);
+        left.and_then(|(_, row)| row.get(thread.slot()).copied()).unwrap_or(0)
+    }
+
+    /// A non-atomic access by the running thread.
+    pub fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        self.me().activity += 1;
+        let what = if writes { "write" } else { "read" };
+        if self.heap.as_ref().and_then(|h| h.block(at)).is_some_and(|b| b.freed) {
+            let message = format!("non-atomic {what} of memory that was freed");
+            return self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+        }
+        let events = self.me().position as u32;
+        let new = Access { thread: self.current, events, site, writes };
+        let mut cells = std::mem::take(&mut self.cells);
+        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events));
+        self.cells = cells;
+        self.trace_cell(what, site);
+        let Some(other) = race else { return Step::Done(()) };
+        let message = format!(
+            "data race: {} {what}s at {} what {} {} at {}, and neither happens before the other",
+            self.thread_name(self.current),
+            place(site),
+            self.thread_name(other.thread),
+            if other.writes { "writes" } else { "reads" },
+            place(other.site),
+        );
+        let culprits = self.last_event(other.thread, other.events).into_iter().collect();
+        self.fail(FailureKind::DataRace, message, site, culprits)
+    }
+
+    fn last_event(&self, thread: ThreadId, events: u32) -> Option<EventId> {
+        events.checked_sub(1).map(|last| thread.event(last as usize))
+    }
+
+    /// Looks at what was freed since the last operation: a free is a write of all that it frees.
+    pub(super) fn look_at_frees(&mut self) {
+        let Some(heap) = &mut self.heap else { return };
+        let double = heap.double_free.take();
+        let freed = std::mem::take(&mut heap.freed);
+        if double.is_some() {
+            let message = "memory was freed twice".to_owned();
+            let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None, Vec::new());
+        }
+        for range in &freed {
+            self.free(*range);
+        }
+        if let Some(heap) = &mut self.heap {
+            heap.freed = freed;
+            heap.freed.clear();
+        }
+    }
+
+    fn free(&mut self, range: (usize, usize)) {
+        let mut cells = std::mem::take(&mut self.cells);
+        let race = cells.free(range, |old| self.is_ordered(old.thread, old.events));
+        self.cells = cells;
+        if let Some(access) = race {
+            return self.freed_too_early(access.thread, access.site);
+        }
+        let mut locations = std::mem::take(&mut self.locations);
+        let unordered = locations.free(range).find_map(|location| {
+            let accesses = self.explorer.graph.accesses(location).iter().copied();
+            accesses.filter(|id| self.executed(*id)).find(|id| !self.is_ordered(id.thread, id.index))
+        });
+        locations.free(range).for_each(drop); // marks those that were not looked at
+        self.locations = locations;
+        if let Some(id) = unordered {
+            self.freed_too_early(id.thread, self.explorer.graph.site(id));
+        }
+    }
+
+    fn freed_too_early(&mut self, thread: ThreadId, site: Site) {
+        let message = format!(
+            "{} frees memory that {} accesses at {}, and that access does not happen before the free",
+            self.thread_name(self.current),
+            self.thread_name(thread),
+            place(site),
+        );
+        let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+    }
+
+    /// Leaves what happens before this point at an address.
+    pub fn leave_clock(&mut self, at: usize) {
+        let position = self.me().position;
+        let slots = self.threads.len();
+        let index = match self.left.iter().position(|(address, _)| *address == at) {
+            Some(index) => index,
+            None => {
+                self.left.push((at, Vec::new()));
+                self.left.len() - 1
+            }
+        };
+        let row = &mut self.left[index].1;
+        row.resize(slots.max(row.len()), 0);
+        for slot in 0..slots {
+            let thread = ThreadId(slot as u32);
+            let mut known = self.explorer.graph.knows(self.current, position, thread);
+            if thread == self.current {
+                known += 1; // with everything after its last event
+            }
+            row[slot] = row[slot].max(known);
+        }
+    }
+
+    /// A destructor begins, for which everything that was left at the address has happened.
+    pub fn acquire_left(&mut self, at: usize) {
+        self.me().acquired.push(at);
+    }
+
+    /// That destructor has ended.
+    pub fn release_left(&mut self, at: usize) {
+        if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty()) {
+            self.look_at_frees();
+        }
+        let me = self.me();
+        if let Some(index) = me.acquired.iter().rposition(|a| *a == at) {
+            me.acquired.remove(index);
+        }
+        self.left.retain(|(address, _)| *address != at);
+    }
+
+    /// Remembers what the object of a static holds.
+    pub fn remember_static(&mut self, at: usize, size: usize, drop: Box<dyn FnOnce()>) {
+        if self.statics.iter().any(|s| s.at == at) {
+            return;
+        }
+        // SAFETY: the shim's own object, `size` bytes in the writable data of the executable; read as plain bytes while nobody else runs.
+        let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, size) }.to_vec();
+        self.statics.push(Static { at, bytes, drop: Some(drop) });
+    }
+
+    /// What is to be dropped because the execution changed a static.
+    pub fn drops_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
+        let changed = |s: &mut Static| {
+            // SAFETY: as in `remember_static`.
+            let now = unsafe { std::slice::from_raw_parts(s.at as *const u8, s.bytes.len()) };
+            if now == s.bytes { None } else { s.drop.take() }
+        };
+        self.statics.iter_mut().filter_map(changed).collect()
+    }
+
+    /// Puts the statics back.
+    pub fn restore_statics(&mut self) {
+        for object in self.statics.drain(..) {
+            let to = object.at as *mut u8;
+            // SAFETY: as in `remember_static`; what the object owned was dropped before, and the execution is over.
+            unsafe { to.copy_from_nonoverlapping(object.bytes.as_ptr(), object.bytes.len()) };
+        }
+    }
+}

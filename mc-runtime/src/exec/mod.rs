@@ -1,0 +1,370 @@
+//! Running the real code of a test along a graph: threads as coroutines, replay of the prefix, then extension.
+//!
+//! A run answers the recorded events of each thread from the graph, in an order that extends (program order or reads-from)+, so that plain
+//! memory holds the right values; when all of the prefix is there, the leftmost thread that can move goes on until it must wait.
+//! Not here: what the choices are (`explore`), and what a shim is (`ops` is all that is known).
+
+mod access;
+pub mod arena;
+mod cells;
+mod conclude;
+mod coroutine;
+mod guide;
+mod locations;
+mod memory;
+mod plain;
+pub mod run;
+mod spin;
+mod thread;
+
+use crate::explore::{Explorer, Frontier};
+use crate::graph::Site;
+use crate::ids::{EventId, ThreadId};
+use crate::options::{MemoryModel, Options};
+use crate::outcome::FailureKind;
+use arena::Heap;
+use cells::Cells;
+use coroutine::Stacks;
+pub use guide::Guide;
+use locations::Locations;
+use rustc_hash::FxHashSet;
+use spin::Loops;
+pub use access::is_static;
+pub use spin::{Frame, data};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+pub use access::Accessed;
+pub use guide::{Follower, Sampler};
+pub use thread::{Body, Panicked, State, Thread};
+pub use crate::trace::Tracer;
+
+/// How an operation of a thread goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<T> {
+    /// It is done.
+    Done(T),
+    /// The thread waits: switch away, and try again when it is resumed.
+    Wait,
+    /// The execution is being torn down: do what std does, without blocking.
+    Inert,
+    /// The execution is cut: unwind the thread.
+    Cut,
+}
+
+/// A failure of the running execution.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// One line, then details.
+    pub message: String,
+    /// Who failed.
+    pub thread: ThreadId,
+    /// Where.
+    pub site: Option<(String, u32)>,
+    /// Events that take part in it.
+    pub culprits: Vec<EventId>,
+}
+
+/// Why an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every thread ended.
+    Complete,
+    /// Some thread waits for ever, and that is no failure of its own.
+    Blocked,
+    /// `Engine::failure` says what failed.
+    Failed,
+    /// It grew past the limit on events.
+    TooLong,
+    /// Something was learned; the exploration starts again.
+    Restart,
+}
+
+/// Everything about the check of one test.
+#[derive(Debug)]
+pub struct Engine {
+    /// What was decided about it.
+    pub options: Options,
+    /// The graph and the frontier.
+    pub explorer: Explorer,
+    /// Who decides.
+    pub guide: Guide,
+    /// By slot.
+    pub threads: Vec<Thread>,
+    /// The thread that runs.
+    pub current: ThreadId,
+    /// The failure of this execution.
+    pub failure: Option<Found>,
+    /// What was learned (see `ops::learn`).
+    pub learned: FxHashSet<u64>,
+    /// Counts operations; a watchdog looks at it.
+    pub progress: Arc<AtomicU64>,
+    /// Virtual memory of the test; `None` when another global allocator is used.
+    pub heap: Option<Box<Heap>>,
+    /// Some coroutine was given up while it unwound: this thread of the operating system counts one panic too many.
+    pub tainted: bool,
+    /// What `ops::restore` is to put back.
+    pub statics: Vec<memory::Static>,
+    /// The bounds of the running stack.
+    pub stack: (usize, usize),
+    /// How many coroutines are suspended in the middle of unwinding.
+    pub unwinding_suspended: u32,
+    stacks: Stacks,
+    locations: Locations,
+    cells: Cells,
+    loops: Loops,
+    /// How many events of the graph are the prefix, and how many of those were replayed.
+    prefix: usize,
+    replayed: usize,
+    /// A thread left of the running one can move.
+    preempt: bool,
+    /// The resumed thread may make one event, where a guide decides each one.
+    granted: bool,
+    cutting: bool,
+    restart: bool,
+    too_long: bool,
+    /// The program does not fit the schedule that is followed.
+    pub off_schedule: bool,
+    /// Gets the events of a replay.
+    pub tracer: Option<Tracer>,
+    /// Clocks that were left at addresses: how many events of each thread.
+    left: Vec<(usize, Vec<u32>)>,
+}
+
+impl Engine {
+    /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
+    pub fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
+        let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
+        let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
+        let heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
+        Engine {
+            explorer: Explorer::new(options.memory_model, frontier),
+            guide,
+            threads: Vec::new(),
+            current: ThreadId::MAIN,
+            failure: None,
+            learned: FxHashSet::default(),
+            progress: Arc::new(AtomicU64::new(0)),
+            heap,
+            tainted: false,
+            statics: Vec::new(),
+            stack: (0, 0),
+            unwinding_suspended: 0,
+            stacks: Stacks::default(),
+            locations: Locations::default(),
+            cells: Cells::default(),
+            loops: Loops::default(),
+            prefix: 0,
+            replayed: 0,
+            preempt: false,
+            granted: false,
+            cutting: false,
+            restart: false,
+            too_long: false,
+            off_schedule: false,
+            tracer: None,
+            left: Vec::new(),
+            options,
+        }
+    }
+
+    /// The running execution begins: its graph is the prefix.
+    fn begin(&mut self) {
+        self.prefix = self.explorer.graph.len();
+        self.replayed = 0;
+        self.failure = None;
+        (self.preempt, self.granted, self.cutting, self.restart, self.too_long) = (false, false, false, false, false);
+        self.left.clear();
+        self.unwinding_suspended = 0;
+        self.threads.iter_mut().for_each(Thread::reset);
+        self.ensure_thread(ThreadId::MAIN);
+        self.threads[0].state = State::Unstarted;
+        self.locations.reset();
+        self.cells.reset();
+        if let Some(heap) = &mut self.heap {
+            heap.reset();
+        }
+        self.guide.begin();
+    }
+
+    fn ensure_thread(&mut self, thread: ThreadId) {
+        let needed = thread.slot() + 1;
+        if self.threads.len() < needed {
+            self.threads.resize_with(needed, Thread::default);
+        }
+    }
+
+    /// Is it still replaying its prefix?
+    fn replaying(&self) -> bool {
+        self.replayed < self.prefix
+    }
+
+    /// Was this event executed in this run?
+    fn executed(&self, id: EventId) -> bool {
+        id.is_init() || (id.index as usize) < self.threads[id.thread.slot()].position
+    }
+
+    fn me(&mut self) -> &mut Thread {
+        &mut self.threads[self.current.slot()]
+    }
+
+    /// Does chance decide?
+    pub fn guide_samples(&self) -> bool {
+        matches!(self.guide, Guide::Sample(_))
+    }
+
+    /// Is the execution being cut?
+    pub fn is_cutting(&self) -> bool {
+        self.cutting
+    }
+
+    /// What every operation does first. `None`: go on.
+    fn enter<T>(&mut self) -> Option<Step<T>> {
+        self.progress.fetch_add(1, Ordering::Relaxed);
+        if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
+            self.look_at_frees();
+        }
+        self.cutting.then(|| self.cut_step())
+    }
+
+    /// How an operation of a cut execution goes on.
+    fn cut_step<T>(&mut self) -> Step<T> {
+        const PATIENCE: u32 = 100;
+        const INERT: u32 = 1_000_000;
+        let unwinding = std::thread::panicking();
+        let me = self.me();
+        if unwinding || me.only_inert {
+            me.inert += 1;
+            if me.inert > INERT {
+                me.state = State::Abandoned;
+                self.tainted = true;
+                return Step::Wait;
+            }
+            return Step::Inert;
+        }
+        me.raised += 1;
+        if me.raised > PATIENCE {
+            me.state = State::Abandoned;
+            return Step::Wait;
+        }
+        Step::Cut
+    }
+
+    /// The execution fails here.
+    pub fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site, culprits: Vec<EventId>) -> Step<T> {
+        let site = site.map(|s| (s.file().to_owned(), s.line()));
+        self.record(Found { kind, message, thread: self.current, site, culprits });
+        self.cut_step()
+    }
+
+    /// The execution fails, and is cut as soon as its threads notice.
+    pub fn record(&mut self, found: Found) {
+        if self.failure.is_none() && !self.restart {
+            self.failure = Some(found);
+        }
+        self.cutting = true;
+    }
+
+    /// Something was learned: this execution is cut, and the exploration starts again.
+    fn start_again<T>(&mut self) -> Step<T> {
+        self.restart = true;
+        self.cutting = true;
+        self.cut_step()
+    }
+
+    /// May the running thread add an event now?
+    fn turn<T>(&mut self) -> Option<Step<T>> {
+        if self.replaying() {
+            self.me().state = State::Replayed;
+            return Some(Step::Wait);
+        }
+        if self.guide.decides() {
+            if !std::mem::take(&mut self.granted) {
+                self.me().state = State::Ready;
+                return Some(Step::Wait);
+            }
+        } else if std::mem::take(&mut self.preempt) {
+            self.me().state = State::Ready;
+            return Some(Step::Wait);
+        }
+        if self.explorer.graph.len() as u64 >= self.options.max_events {
+            self.too_long = true;
+            self.cutting = true;
+            return Some(self.cut_step());
+        }
+        None
+    }
+
+    /// An event of the running thread was executed.
+    fn executed_event(&mut self) {
+        let slot = self.current.slot();
+        let me = &mut self.threads[slot];
+        me.position += 1;
+        me.activity += 1;
+        me.waiting = None;
+        (me.entered, me.repeats) = (false, false);
+        let events = me.position as u32;
+        if let Some(heap) = &mut self.heap {
+            heap.enter(slot, events);
+        }
+    }
+
+    /// The memory model, for the ordering of accesses: under `sc` each is `SeqCst`, and so synchronises.
+    fn sequential(&self) -> bool {
+        self.options.memory_model == MemoryModel::Sc
+    }
+
+    /// See `ops::learn`.
+    pub fn learn(&mut self, key: u64) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        if self.has_learned(key) {
+            return Step::Done(());
+        }
+        self.learned.insert(key & 0xffff);
+        self.start_again()
+    }
+
+    /// See `ops::learned`. Keys count by their low 16 bits, which is what a schedule carries.
+    pub fn has_learned(&self, key: u64) -> bool {
+        self.learned.contains(&(key & 0xffff))
+    }
+
+    /// The running thread cannot get on.
+    pub fn hint(&mut self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
+        if let Guide::Sample(sampler) = &mut self.guide {
+            sampler.demote(self.current);
+        }
+    }
+
+    /// Is the running thread itself unwinding, given that std says that somebody is?
+    pub fn current_is_unwinding(&self) -> bool {
+        // Only where another thread is suspended in the middle of unwinding can std mean that one.
+        self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
+    }
+
+    /// May a weak compare-exchange of the running thread fail spuriously once more?
+    pub fn may_fail_spuriously(&mut self) -> bool {
+        let limit = self.options.spurious_failures;
+        !self.cutting && self.me().spurious < limit
+    }
+
+    /// Where the running thread made its last event.
+    pub fn last_site(&self) -> Option<(String, u32)> {
+        let last = self.threads.get(self.current.slot())?.position.checked_sub(1)?;
+        let id = self.current.event(last);
+        let known = self.explorer.graph.contains(id).then(|| self.explorer.graph.site(id)).flatten()?;
+        Some((known.file().to_owned(), known.line()))
+    }
+
+    /// How a thread is called in messages.
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        match self.threads.get(thread.slot()).and_then(|t| t.name.as_deref()) {
+            Some(name) => format!("{thread} {name}"),
+            None => thread.to_string(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Events that touch no location: fences, choices, threads, and stopping for good.
+
+use super::thread::{Body, State};
+use super::{Engine, Step};
+use crate::graph::Site;
+use crate::ids::{EventId, ThreadId};
+use crate::operation::{BlockReason, Code, Operation, Order};
+use crate::outcome::FailureKind;
+
+/// How many threads an execution may have at once: one arena each.
+const MOST_THREADS: u32 = super::arena::ARENAS as u32;
+
+impl Engine {
+    /// An event without a location; gives its value. Called again when it had to wait.
+    pub fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        if self.sequential() && operation.code == Code::Fence {
+            (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
+        }
+        let id = self.next_event();
+        if let Some(recorded) = self.explorer.graph.thread(self.current).get(id.index as usize).copied() {
+            if recorded.operation.code == Code::Block && operation.code != Code::Block {
+                return self.block(BlockReason::Spin, site);
+            }
+            if recorded.operation != operation {
+                return self.diverged(id, &super::access::describe(&operation), site);
+            }
+            self.replayed += 1;
+        } else {
+            if let Some(step) = self.turn() {
+                return step;
+            }
+            if operation.code != Code::Block && self.guide.blocks_now(self.explorer.graph.len()) {
+                return self.block(BlockReason::Spin, site);
+            }
+            if let Some(step) = self.add_plain(operation, rf, site) {
+                return step;
+            }
+        }
+        if !matches!(operation.code, Code::Fence) {
+            self.me().rounds.clear();
+        }
+        self.executed_event();
+        self.trace(id, site, 0);
+        Step::Done(self.explorer.graph.event(id).value)
+    }
+
+    fn add_plain(&mut self, operation: Operation, rf: EventId, site: Site) -> Option<Step<u64>> {
+        let thread = self.current;
+        match operation.code {
+            Code::Choose if self.guide.decides() => {
+                let value = self.guide.choose(self.explorer.graph.len(), operation.a);
+                if value >= operation.a {
+                    return Some(self.off_schedule("a choice has fewer values than the schedule says", site));
+                }
+                self.explorer.add_plain(thread, operation, rf, value, site);
+            }
+            Code::Choose => {
+                self.explorer.add_choice(thread, operation, site);
+            }
+            Code::Spawn => {
+                let slot = self.explorer.graph.free_slot();
+                if slot.0 >= MOST_THREADS {
+                    let message = format!("more than {MOST_THREADS} threads at once: the engine keeps an arena for each");
+                    return Some(self.fail(FailureKind::Contract, message, site, Vec::new()));
+                }
+                self.explorer.add_plain(thread, operation, rf, u64::from(slot.0), site);
+            }
+            _ => {
+                self.explorer.add_plain(thread, operation, rf, 0, site);
+            }
+        }
+        None
+    }
+
+    /// A thread starts another; gives its slot.
+    pub fn spawn(&mut self, name: &mut Option<String>, stack: usize, body: &mut Option<Body>, site: Site) -> Step<ThreadId> {
+        match self.plain(Operation::plain(Code::Spawn), EventId::INIT, site) {
+            Step::Done(slot) => {
+                let child = ThreadId(slot as u32);
+                self.ensure_thread(child);
+                let clock = self.me().clock;
+                let thread = &mut self.threads[child.slot()];
+                thread.state = State::Unstarted;
+                thread.name = name.take();
+                thread.stack_size = stack;
+                thread.body = body.take();
+                thread.clock = clock;
+                Step::Done(child)
+            }
+            Step::Wait => Step::Wait,
+            Step::Inert => Step::Inert,
+            Step::Cut => Step::Cut,
+        }
+    }
+
+    /// The first event of a spawned thread.
+    pub fn begin_thread(&mut self) -> Step<u64> {
+        let spawn = self.explorer.graph.parent(self.current);
+        self.plain(Operation::plain(Code::Begin), spawn, None)
+    }
+
+    /// Waits for a thread to end.
+    pub fn join(&mut self, child: ThreadId, site: Site) -> Step<u64> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        if self.threads[child.slot()].state != State::Ended {
+            self.me().state = State::Join(child);
+            self.me().waiting = None;
+            return Step::Wait;
+        }
+        let end = child.event(self.threads[child.slot()].position - 1);
+        let operation = Operation { a: u64::from(child.0), ..Operation::plain(Code::Join) };
+        let step = self.plain(operation, end, site);
+        if matches!(step, Step::Done(_)) {
+            let clock = self.threads[child.slot()].clock;
+            let me = self.me();
+            me.clock = me.clock.max(clock);
+        }
+        step
+    }
+
+    /// The running thread asks to be dropped.
+    pub fn assume_false(&mut self, site: Site) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        let new = self.me().position >= self.explorer.graph.thread(self.current).len();
+        match if new { self.turn() } else { None } {
+            Some(step) => step,
+            None => self.block(BlockReason::Assume, site),
+        }
+    }
+
+    /// The running thread stops for good.
+    pub fn block<T>(&mut self, reason: BlockReason, site: Site) -> Step<T> {
+        let operation = Operation { a: reason as u64, ..Operation::plain(Code::Block) };
+        let id = self.next_event();
+        let recorded = self.explorer.graph.thread(self.current).get(id.index as usize);
+        match recorded.map(|r| r.operation) {
+            Some(known) if known == operation => self.replayed += 1,
+            Some(_) => return self.diverged(id, "the thread stops here", site),
+            None => {
+                self.explorer.add_plain(self.current, operation, EventId::INIT, 0, site);
+            }
+        }
+        self.trace(id, site, 0);
+        self.executed_event();
+        self.me().state = State::Blocked(reason);
+        Step::Wait
+    }
+}

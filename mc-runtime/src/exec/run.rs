@@ -1,0 +1,281 @@
+//! One run of the test's body: resumes threads until nobody can move, then takes the execution down.
+
+use super::arena;
+use super::coroutine::{Fiber, Suspender};
+use super::thread::{Body, Panicked, State};
+use super::{Ending, Engine, Found};
+use crate::ids::ThreadId;
+use crate::operation::{Code, Operation};
+use crate::ops::{self, Cut};
+use crate::outcome::FailureKind;
+use crate::worker::crash;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+
+/// The body of a test.
+pub type TestBody = Arc<dyn Fn() + Send + Sync>;
+
+/// Runs the body once, along the engine's graph and then on.
+///
+/// The engine is reached by its address: the coroutines find it through `ops`, in between of what is done here.
+pub fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
+    engine.begin();
+    let main = body.clone();
+    engine.threads[0].body = Some(Body(Box::new(move || main())));
+    let at = ptr::from_mut(engine);
+    crash::running(at);
+    // SAFETY: `at` comes from the `&mut` above, which nothing uses while the coroutines run; every use below, and in `ops`, is
+    // a borrow that ends before control goes elsewhere, all on this thread of the operating system.
+    unsafe {
+        while let Some(thread) = (*at).pick() {
+            resume(at, thread);
+            if (*at).is_cutting() {
+                break;
+            }
+        }
+        let ending = (*at).conclude();
+        (*at).trace_end();
+        if ending == Ending::Complete { finish(at) } else { tear_down(at) }
+        let ending = if (*at).failure.is_some() && ending == Ending::Complete { Ending::Failed } else { ending };
+        (*at).recycle();
+        crash::running(ptr::null_mut());
+        ending
+    }
+}
+
+/// Lets a thread run until it suspends itself or ends.
+///
+/// # Safety
+/// `engine` points to an engine that nobody borrows, on the thread of the operating system that its coroutines run on.
+unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
+    // SAFETY: a short borrow; our caller's promise.
+    let mut fiber = {
+        let e = unsafe { &mut *engine };
+        e.current = thread;
+        let t = &mut e.threads[thread.slot()];
+        t.state = if t.state == State::Abandoned { State::Abandoned } else { State::Ready };
+        match t.fiber.take() {
+            Some(fiber) => fiber,
+            None => match e.start(engine, thread) {
+                Ok(fiber) => fiber,
+                Err(error) => {
+                    e.no_stack(&error);
+                    return;
+                }
+            },
+        }
+    };
+    let heap = {
+        // SAFETY: as above.
+        let e = unsafe { &mut *engine };
+        // The stack's bounds are needed while it runs.
+        e.stack = (fiber.limit, fiber.base);
+        let position = e.threads[thread.slot()].position as u32;
+        e.heap.as_mut().map_or(ptr::null_mut(), |h| {
+            h.enter(thread.slot(), position);
+            ptr::from_mut(h.as_mut())
+        })
+    };
+    let before = ops::enter_engine(engine, heap);
+    let ended = fiber.resume();
+    ops::leave_engine(before);
+    // SAFETY: as above: the coroutine has suspended itself or ended.
+    let e = unsafe { &mut *engine };
+    let t = &mut e.threads[thread.slot()];
+    if ended {
+        t.state = State::Ended;
+    }
+    t.fiber = Some(fiber);
+}
+
+/// The end of a complete execution: statics are dropped, and what is still allocated is a leak.
+///
+/// # Safety
+/// As [`resume`].
+unsafe fn finish(engine: *mut Engine) {
+    // SAFETY: our caller's promise; short borrows.
+    let e = unsafe { &mut *engine };
+    let drops = e.drops_of_statics();
+    if !drops.is_empty() {
+        // SAFETY: as above.
+        unsafe { run_inert(engine, Box::new(move || drops.into_iter().for_each(|drop| drop()))) };
+    }
+    // SAFETY: as above.
+    let e = unsafe { &mut *engine };
+    e.restore_statics();
+    e.look_at_frees();
+    e.look_for_leaks();
+}
+
+/// Unwinds what is left of a cut execution: children before the threads that may own what they borrow.
+///
+/// # Safety
+/// As [`resume`].
+unsafe fn tear_down(engine: *mut Engine) {
+    // SAFETY: our caller's promise; short borrows.
+    unsafe {
+        (*engine).start_cutting();
+        let mut order: Vec<ThreadId> = (*engine).explorer.graph.ranks().to_vec();
+        order.sort_by_key(|t| std::cmp::Reverse(t.0));
+        for thread in order {
+            let e = &mut *engine;
+            let t = &e.threads[thread.slot()];
+            match t.state {
+                State::Absent | State::Ended => {}
+                _ => resume(engine, thread),
+            }
+            let e = &mut *engine;
+            let locals = std::mem::take(&mut e.threads[thread.slot()].locals);
+            if !locals.is_empty() {
+                let drop_all = move || {
+                    for (_, value, destructor) in locals.into_iter().rev() {
+                        // SAFETY: registered by the shim as the destructor of this value, which nobody else drops.
+                        let _ = catch_unwind(AssertUnwindSafe(|| destructor(value)));
+                    }
+                };
+                run_inert(engine, Box::new(drop_all));
+            }
+        }
+        let drops = (*engine).drops_of_statics();
+        if !drops.is_empty() {
+            run_inert(engine, Box::new(move || drops.into_iter().for_each(|drop| drop())));
+        }
+        (*engine).restore_statics();
+    }
+}
+
+/// Runs destructors outside of any thread of the test: operations do nothing there.
+///
+/// # Safety
+/// As [`resume`].
+unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
+    // SAFETY: our caller's promise; short borrows.
+    unsafe {
+        let e = &mut *engine;
+        e.start_cutting();
+        let main = &mut e.threads[0];
+        main.only_inert = true;
+        let stack = main.fiber.take();
+        main.body = Some(Body(f));
+        main.state = State::Unstarted;
+        resume(engine, ThreadId::MAIN);
+        let e = &mut *engine;
+        e.recycle_thread(ThreadId::MAIN);
+        e.threads[0].fiber = stack;
+        e.threads[0].state = State::Ended;
+    }
+}
+
+impl Engine {
+    fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> std::io::Result<Fiber> {
+        let size = self.threads[thread.slot()].stack_size;
+        Fiber::new(&mut self.stacks, size, move |suspender: &Suspender| {
+            // SAFETY: the engine outlives its coroutines and nobody borrows it while one runs (see `execute`).
+            unsafe { (*engine).threads[thread.slot()].suspender = suspender };
+            // SAFETY: as above.
+            unsafe { thread_main(engine, thread) };
+        })
+    }
+
+    fn no_stack(&mut self, error: &std::io::Error) {
+        let message = format!("no stack for another thread can be had: {error}");
+        let thread = self.current;
+        self.record(Found { kind: FailureKind::Crash, message, thread, site: None, culprits: Vec::new() });
+    }
+
+    /// From here on every operation is cut.
+    fn start_cutting(&mut self) {
+        self.cutting = true;
+    }
+
+    fn recycle_thread(&mut self, thread: ThreadId) {
+        if let Some(fiber) = self.threads[thread.slot()].fiber.take() {
+            fiber.recycle(&mut self.stacks);
+        }
+    }
+
+    fn recycle(&mut self) {
+        for slot in (0..self.threads.len()).rev() {
+            self.recycle_thread(ThreadId(slot as u32));
+            self.threads[slot].body = None;
+        }
+    }
+
+    fn look_for_leaks(&mut self) {
+        let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal) else { return };
+        let live: Vec<(usize, arena::Block)> = heap.live().collect();
+        if live.is_empty() || self.failure.is_some() {
+            return;
+        }
+        let bytes: usize = live.iter().map(|(_, b)| b.size).sum();
+        let mut lines = vec![format!("leak: {} of {bytes} bytes still allocated at the end", count(live.len(), "block"))];
+        for (slot, block) in live.iter().take(5) {
+            let thread = ThreadId(*slot as u32);
+            let after = block.events.checked_sub(1).map(|last| thread.event(last as usize));
+            let site = after.filter(|id| self.explorer.graph.contains(*id)).and_then(|id| self.explorer.graph.site(id));
+            let place = site.map_or(String::new(), |s| format!(", after {}:{}", s.file(), s.line()));
+            lines.push(format!("{} bytes allocated by {}{place}", block.size, self.thread_name(thread)));
+        }
+        let thread = ThreadId(live[0].0 as u32);
+        self.record(Found { kind: FailureKind::Leak, message: lines.join("\n"), thread, site: None, culprits: Vec::new() });
+    }
+
+    /// A panic that nobody caught reached the end of a thread's code.
+    pub fn uncaught(&mut self, payload: &(dyn Any + Send)) {
+        if self.is_cutting() {
+            return;
+        }
+        let panicked = self.me().panicked.take();
+        let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        let (message, site) = match panicked {
+            Some(Panicked { message, site }) => (text.unwrap_or(message), site),
+            None => (text.unwrap_or_else(|| "a panic with a payload that is no text".to_owned()), None),
+        };
+        let thread = self.current;
+        if thread != ThreadId::MAIN && self.options.allow_panics {
+            return;
+        }
+        self.record(Found { kind: FailureKind::Panic, message, thread, site, culprits: Vec::new() });
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// All that a thread of the test does. Does not unwind.
+///
+/// # Safety
+/// As [`resume`], and it runs on the coroutine of `thread`.
+unsafe fn thread_main(engine: *mut Engine, thread: ThreadId) {
+    // SAFETY: a short borrow; our caller's promise.
+    let body = unsafe { (*engine).threads[thread.slot()].body.take() };
+    let run = || {
+        let cutting = ops::is_cut();
+        if cutting && !ops::is_only_inert() {
+            ops::set_only_inert();
+            drop(body);
+            return;
+        }
+        if !cutting && thread != ThreadId::MAIN {
+            ops::wait_for(|e| e.begin_thread());
+        }
+        if let Some(Body(body)) = body {
+            body();
+        }
+    };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+        if !payload.is::<Cut>() {
+            ops::with_engine(|e| e.uncaught(&*payload));
+        }
+        // A payload may be anything, and its destructor may panic again.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    }
+    if !ops::is_cut() {
+        let end = || ops::wait_for(|e| e.plain(Operation::plain(Code::End), crate::ids::EventId::INIT, None));
+        let _ = catch_unwind(AssertUnwindSafe(end));
+    }
+}

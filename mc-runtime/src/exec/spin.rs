@@ -1,0 +1,175 @@
+//! Spin loops, proved: a thread that comes back to the same load with the same state, having only read since, will do so for ever.
+//!
+//! The state is the registers that a call preserves, the stack from the caller of the load to its base, the arenas, the writable data and the
+//! thread-locals of the executable. Nothing else ran in between, so equal states (by a 128-bit digest) mean that the round had no effect. The thread then
+//! stops for good before its second read; a later write revisits the first one, as for an `await` of the specification.
+//! States are digested only at loads that are known to be in loops: when one is learned, the exploration starts again.
+
+use super::arena::Heap;
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::ptr;
+use std::sync::OnceLock;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The registers and the stack pointer of a thread at an operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame {
+    /// The lowest address of the stack that is compared.
+    pub stack: usize,
+    /// The registers that calls preserve.
+    pub registers: [u64; 6],
+}
+
+/// A load since the last event with an effect.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    site: *const Location<'static>,
+    stack: usize,
+    digest: Option<u128>,
+}
+
+/// What is known of a thread that is about to load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spin {
+    /// It goes on.
+    No,
+    /// The round since the last load here had no effect.
+    Repeats,
+    /// It was here before, and states were not yet compared here.
+    Learned,
+}
+
+/// How many loads back a round may have begun.
+const LONGEST: usize = 256;
+
+/// The loads that are known to be in loops.
+#[derive(Debug, Default)]
+pub struct Loops {
+    known: Vec<*const Location<'static>>,
+}
+
+impl Loops {
+    /// Are there any?
+    pub fn any(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// A thread, whose stack ends at `base`, comes to a load.
+    pub fn arrive(
+        &mut self,
+        rounds: &VecDeque<Round>,
+        site: &'static Location<'static>,
+        frame: Frame,
+        base: usize,
+        heap: Option<&Heap>,
+    ) -> Spin {
+        let site = ptr::from_ref(site);
+        let mut same = rounds.iter().filter(|r| r.site == site && r.stack == frame.stack).peekable();
+        if same.peek().is_none() {
+            return Spin::No;
+        }
+        if !self.known.contains(&site) {
+            self.known.push(site);
+            return Spin::Learned;
+        }
+        let digest = Some(digest(&frame, base, heap));
+        if same.any(|r| r.digest == digest) { Spin::Repeats } else { Spin::No }
+    }
+
+    /// The thread makes the load.
+    pub fn remember(
+        &self,
+        rounds: &mut VecDeque<Round>,
+        site: &'static Location<'static>,
+        frame: Frame,
+        base: usize,
+        heap: Option<&Heap>,
+    ) {
+        let site = ptr::from_ref(site);
+        let digest = self.known.contains(&site).then(|| digest(&frame, base, heap));
+        if rounds.len() == LONGEST {
+            rounds.pop_front();
+        }
+        rounds.push_back(Round { site, stack: frame.stack, digest });
+    }
+}
+
+fn digest(frame: &Frame, base: usize, heap: Option<&Heap>) -> u128 {
+    let mut hasher = Xxh3::new();
+    for register in frame.registers {
+        hasher.update(&register.to_ne_bytes());
+    }
+    let mut memory = |start: usize, len: usize| {
+        // SAFETY: the ranges are the calling thread's own stack above its current frame, handed-out memory of the arenas, and the executable's writable
+        // segments: all mapped and readable. No other thread runs; bytes that were never written are read as whatever they hold.
+        hasher.update(unsafe { std::slice::from_raw_parts(start as *const u8, len) });
+    };
+    memory(frame.stack, base.saturating_sub(frame.stack));
+    for (start, len) in heap.into_iter().flat_map(Heap::memory) {
+        memory(start, len);
+    }
+    for (start, len) in data() {
+        memory(*start, *len);
+    }
+    let (start, len) = thread_locals();
+    memory(start, len);
+    hasher.digest128()
+}
+
+/// The executable's thread-locals of this thread of the operating system.
+fn thread_locals() -> (usize, usize) {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    let size = *SIZE.get_or_init(|| {
+        let mut size = 0usize;
+        // SAFETY: `visit_tls` only reads the headers that it is given, and writes to the number that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit_tls), ptr::from_mut(&mut size).cast()) };
+        size
+    });
+    let end: usize;
+    // SAFETY: the x86-64 ABI for thread-local storage: the word at `fs:0` is the thread pointer, and the executable's block ends there.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) end, options(nostack, readonly, preserves_flags)) };
+    (end - size, size)
+}
+
+/// The size of the executable's thread-local block.
+extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the dynamic loader passes a valid description, and `found` is the number of `thread_locals`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<usize>()) };
+    // SAFETY: that many headers stand there.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    if let Some(tls) = headers.iter().find(|h| h.p_type == libc::PT_TLS) {
+        *found = (tls.p_memsz as usize).next_multiple_of(tls.p_align.max(1) as usize);
+    }
+    1 // the executable comes first; no more
+}
+
+/// The writable segments of the executable: `.data` and `.bss`.
+pub fn data() -> &'static [(usize, usize)] {
+    static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let mut found = Vec::new();
+        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
+        found
+    })
+}
+
+/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
+extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
+    // SAFETY: that many headers stand there.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let range = |h: &libc::Elf64_Phdr| {
+        let start = (info.dlpi_addr + h.p_vaddr) as usize;
+        (start, start + h.p_memsz as usize)
+    };
+    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
+    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
+        let (start, end) = range(header);
+        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
+        found.push((start, end - start));
+    }
+    1 // the executable comes first; no more
+}

@@ -1,0 +1,160 @@
+//! A thread of the running execution.
+
+use super::coroutine::{Fiber, Suspender};
+use super::spin::Round;
+use crate::graph::Site;
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::{BlockReason, Operation};
+use crate::ops::Locals;
+use std::collections::VecDeque;
+use std::ptr;
+use std::time::Duration;
+
+/// What a thread waits for, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not (yet) spawned in this execution.
+    Absent,
+    /// Spawned, and has not run.
+    Unstarted,
+    /// Can run.
+    Ready,
+    /// Has replayed all of its prefix, and waits for the others to do so.
+    Replayed,
+    /// Replays: waits for the event that its next one reads from.
+    Source(EventId),
+    /// Waits for the guard of `Thread::waiting`.
+    Guard,
+    /// Waits for a thread to end.
+    Join(ThreadId),
+    /// Stopped for good.
+    Blocked(BlockReason),
+    /// Ended.
+    Ended,
+    /// Would not unwind when the execution was cut; never resumed.
+    Abandoned,
+}
+
+/// What a thread waits for, for the explanation.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The operation.
+    pub operation: Operation,
+    /// On what.
+    pub location: LocationId,
+    /// Where.
+    pub site: Site,
+}
+
+/// A panic that reached the end of a thread, or was just raised.
+#[derive(Clone, Debug)]
+pub struct Panicked {
+    /// The message.
+    pub message: String,
+    /// Where it was raised.
+    pub site: Option<(String, u32)>,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// What it waits for.
+    pub state: State,
+    /// How many events it has executed.
+    pub position: usize,
+    /// Its stack.
+    pub fiber: Option<Fiber>,
+    /// Its code, before it has started.
+    pub body: Option<Body>,
+    /// Set while it runs for the first time.
+    pub suspender: *const Suspender,
+    /// As given by `Builder::name`.
+    pub name: Option<String>,
+    /// As given by `Builder::stack_size`.
+    pub stack_size: usize,
+    /// Its thread-locals.
+    pub locals: Locals,
+    /// Its virtual clock.
+    pub clock: Duration,
+    /// Events and tracked accesses, see `ops::activity`.
+    pub activity: u64,
+    /// See [`Waiting`].
+    pub waiting: Option<Waiting>,
+    /// The loads since its last event with an effect.
+    pub rounds: VecDeque<Round>,
+    /// It has come to its next access before, and had to wait there.
+    pub entered: bool,
+    /// It came to that access with the state of an earlier round.
+    pub repeats: bool,
+    /// How many of its weak compare-exchanges have failed spuriously.
+    pub spurious: u32,
+    /// Addresses whose clocks count as known while a destructor runs.
+    pub acquired: Vec<usize>,
+    /// The last panic.
+    pub panicked: Option<Panicked>,
+    /// How often the cut was raised in it.
+    pub raised: u32,
+    /// How many operations it made while the execution was torn down.
+    pub inert: u32,
+    /// Operations of a cut execution do nothing here, instead of unwinding.
+    pub only_inert: bool,
+}
+
+/// The code of a thread.
+pub struct Body(pub Box<dyn FnOnce()>);
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Body")
+    }
+}
+
+impl Default for Thread {
+    fn default() -> Self {
+        Thread {
+            state: State::Absent,
+            position: 0,
+            fiber: None,
+            body: None,
+            suspender: ptr::null(),
+            name: None,
+            stack_size: 0,
+            locals: Vec::new(),
+            clock: Duration::ZERO,
+            activity: 0,
+            waiting: None,
+            rounds: VecDeque::new(),
+            entered: false,
+            repeats: false,
+            spurious: 0,
+            acquired: Vec::new(),
+            panicked: None,
+            raised: 0,
+            inert: 0,
+            only_inert: false,
+        }
+    }
+}
+
+impl Thread {
+    /// Makes it as new, and keeps its memory.
+    pub fn reset(&mut self) {
+        self.state = State::Absent;
+        self.position = 0;
+        self.suspender = ptr::null();
+        self.name = None;
+        self.stack_size = 0;
+        self.locals.clear();
+        self.clock = Duration::ZERO;
+        self.activity = 0;
+        self.waiting = None;
+        self.rounds.clear();
+        (self.entered, self.repeats) = (false, false);
+        self.spurious = 0;
+        self.acquired.clear();
+        self.panicked = None;
+        self.raised = 0;
+        self.inert = 0;
+        self.only_inert = false;
+    }
+}

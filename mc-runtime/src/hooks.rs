@@ -1,0 +1,81 @@
+//! What the process is made to tell the engine: panics of a test, and threads that it starts behind the engine's back.
+
+use crate::exec::{Engine, Found, Panicked};
+use crate::ops::with_engine;
+use crate::outcome::FailureKind;
+use std::backtrace::Backtrace;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
+
+/// Panics of controlled threads are remembered instead of printed, from now on.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let message = info.payload_as_str().unwrap_or("a panic with a payload that is no text");
+            if with_engine(|e| remember(e, message, info)).is_none() {
+                before(info);
+            }
+        }));
+    });
+}
+
+fn remember(engine: &mut Engine, message: &str, info: &PanicHookInfo<'_>) {
+    let site = info.location().map(|l| (l.file().to_owned(), l.line()));
+    let slot = engine.current.slot();
+    engine.threads[slot].panicked = Some(Panicked { message: message.to_owned(), site });
+}
+
+type Start = extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
+type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    Start,
+    *mut libc::c_void,
+) -> libc::c_int;
+
+/// In place of the C library's: a controlled thread that starts a real one makes the test uncheckable.
+///
+/// # Safety
+/// As `pthread_create(3)`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: Start,
+    argument: *mut libc::c_void,
+) -> libc::c_int {
+    if with_engine(|e| uncontrolled(e)).is_some() {
+        return libc::EAGAIN;
+    }
+    // SAFETY: the name of a function of the C library, which is there and has this signature.
+    let real = unsafe { std::mem::transmute::<*mut libc::c_void, Option<Create>>(libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr())) };
+    match real {
+        // SAFETY: passed on from our caller.
+        Some(real) => unsafe { real(thread, attributes, start, argument) },
+        None => libc::ENOSYS,
+    }
+}
+
+fn uncontrolled(engine: &mut Engine) {
+    let site = users_frame();
+    let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
+    let message = format!(
+        "uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n\
+         Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check."
+    );
+    let thread = engine.current;
+    engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site, culprits: Vec::new() });
+}
+
+/// The innermost place of the call stack that is neither the standard library's nor ours.
+fn users_frame() -> Option<(String, u32)> {
+    let trace = Backtrace::force_capture().to_string();
+    let places = trace.lines().filter_map(|l| l.trim().strip_prefix("at "));
+    let ours = |p: &&str| !["/rustc/", "/library/", "mc-runtime/src/", "shims/src/"].iter().any(|own| p.contains(own));
+    let place = places.filter(ours).find(|p| !p.starts_with("/rustc"))?;
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+    Some((file.trim_start_matches("./").to_owned(), line))
+}

@@ -1,0 +1,123 @@
+//! From a graph to a schedule: a linear order with few changes of thread, and what is not the default along it.
+
+use super::{Change, Deviation, Schedule};
+use crate::graph::Graph;
+use crate::ids::{EventId, LocationId};
+use crate::operation::{BlockReason, Code};
+use crate::options::MemoryModel;
+
+/// The thread that makes the next event by the default rule, where threads are numbered by their spawns along the order.
+pub fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Item = u32>) -> u32 {
+    match last {
+        Some((thread, false)) => thread,
+        _ => alive.min().unwrap_or(0),
+    }
+}
+
+/// The schedule of a graph.
+pub fn of_graph(graph: &Graph, memory_model: MemoryModel, allow_panics: bool, learned: Vec<u16>) -> Schedule {
+    let order = linear_order(graph);
+    let mut names = vec![0u32; graph.slots()];
+    let mut alive = vec![0u32];
+    let mut spawned = 0;
+    let mut done = vec![0u32; graph.slots()];
+    let mut deviations = Vec::new();
+    let mut last = None;
+    let mut digest = Digest::default();
+    let mut at = 0;
+    for &id in &order {
+        let event = graph.event(id);
+        let name = names[id.thread.slot()];
+        let mut deviate = |change| deviations.push(Deviation { at, change });
+        if default_thread(last, alive.iter().copied()) != name {
+            deviate(Change::Thread(name));
+        }
+        let stops = event.operation.code == Code::Block;
+        if stops && event.operation.a == BlockReason::Spin as u64 {
+            deviate(Change::Stop);
+        }
+        let choice = if event.location != LocationId::NONE {
+            newer(graph, id, &done)
+        } else if event.operation.code == Code::Choose {
+            event.value as u32
+        } else {
+            0
+        };
+        if choice != 0 {
+            deviate(Change::Choice(choice));
+        }
+        if event.operation.code == Code::Spawn {
+            spawned += 1;
+            names[event.value as usize] = spawned;
+            alive.push(spawned);
+        }
+        let over = stops || event.operation.code == Code::End;
+        if over {
+            alive.retain(|t| *t != name);
+        }
+        digest.add(name, event.operation.code);
+        done[id.thread.slot()] += 1;
+        last = Some((name, over));
+        at += 1;
+    }
+    Schedule { memory_model, allow_panics, learned, deviations, events: at, digest: digest.value() }
+}
+
+/// How many of the writes made so far are newer than what the event reads, or than its place.
+fn newer(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
+    let event = graph.event(id);
+    let from = if event.reads() { event.rf } else { id };
+    let index = graph.mo_index(event.location, from);
+    graph.mo(event.location)[index..].iter().filter(|w| w.index < done[w.thread.slot()]).count() as u32
+}
+
+/// An order that extends (program order or reads-from)+: each thread goes on as long as it can, the leftmost one next.
+pub fn linear_order(graph: &Graph) -> Vec<EventId> {
+    let mut done = vec![0usize; graph.slots()];
+    let mut order = Vec::with_capacity(graph.len());
+    while order.len() < graph.len() {
+        let before = order.len();
+        for &thread in graph.ranks() {
+            while let Some(event) = graph.thread(thread).get(done[thread.slot()]) {
+                let source = event.rf;
+                if !source.is_init() && source.index as usize >= done[source.thread.slot()] {
+                    break;
+                }
+                order.push(thread.event(done[thread.slot()]));
+                done[thread.slot()] += 1;
+            }
+        }
+        assert!(order.len() > before, "(program order or reads-from) is acyclic");
+    }
+    order
+}
+
+/// A digest of what the threads did, in their order: enough to notice another program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Digest(u32);
+
+impl Digest {
+    /// Another event.
+    pub fn add(&mut self, thread: u32, code: Code) {
+        let kind = match code {
+            Code::Load => 1,
+            Code::Store => 2,
+            Code::Rmw(rmw) => 16 + rmw as u32,
+            Code::CompareExchange => 3,
+            Code::Guarded(test, update) => 64 + test as u32 * 8 + update as u32,
+            Code::Fence => 4,
+            Code::Choose => 5,
+            Code::Spawn => 6,
+            Code::Begin => 7,
+            Code::End => 8,
+            Code::Join => 9,
+            Code::Block => 10,
+        };
+        self.0 = (self.0 ^ (kind | thread << 8)).wrapping_mul(0x9e37_79b1).rotate_left(13);
+    }
+
+    /// Its value.
+    pub fn value(self) -> u16 {
+        (self.0 ^ self.0 >> 16) as u16
+    }
+}

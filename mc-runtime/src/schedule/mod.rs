@@ -1,0 +1,57 @@
+//! A schedule: one execution as a short string, `mc1.` and base 32.
+//!
+//! It names the choices that differ from the default rule along one linear order of the execution's events: the thread of the last event goes on,
+//! each read sees the newest write, each choice takes its first value. Threads are numbered in the order of their spawns along it.
+
+mod encode;
+mod linear;
+
+pub use encode::ScheduleError;
+pub(crate) use linear::{Digest, default_thread, of_graph};
+
+use crate::options::MemoryModel;
+
+/// What a deviation from the default rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// This thread makes the next event.
+    Thread(u32),
+    /// The next read or store is so many writes before the newest; the next choice takes this value.
+    Choice(u32),
+    /// The thread stops here for good: its spin loop has no effect.
+    Stop,
+}
+
+/// A deviation before the event number `at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// How many events there are before.
+    pub at: u32,
+    /// What is different.
+    pub change: Change,
+}
+
+/// One execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// The memory model that it was found under.
+    pub memory_model: MemoryModel,
+    /// Panics of spawned threads were part of the test.
+    pub allow_panics: bool,
+    /// What the exploration had learned, by the low 16 bits of the keys.
+    pub learned: Vec<u16>,
+    /// In order of `at`; a change of thread comes before the others.
+    pub deviations: Vec<Deviation>,
+    /// How many events it has.
+    pub events: u32,
+    /// A digest of the kinds of its events.
+    pub digest: u16,
+}
+
+impl Schedule {
+    /// The deviations before the event number `at`.
+    pub fn at(&self, at: usize) -> impl Iterator<Item = Change> + '_ {
+        let from = self.deviations.partition_point(|d| (d.at as usize) < at);
+        self.deviations[from..].iter().take_while(move |d| d.at as usize == at).map(|d| d.change)
+    }
+}

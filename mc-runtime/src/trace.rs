@@ -1,0 +1,185 @@
+//! Events in words, and the trace of a replay.
+
+use crate::exec::Engine;
+use crate::graph::Site;
+use crate::ids::EventId;
+use crate::operation::{BlockReason, Code, Operation, Order};
+use crate::ops::{Label, Rmw};
+use crate::outcome;
+use crate::worker::TraceEvent;
+use std::fmt;
+
+/// Gets the events of a replay, in the order of execution.
+pub struct Tracer(pub Box<dyn FnMut(TraceEvent)>);
+
+impl fmt::Debug for Tracer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tracer")
+    }
+}
+
+/// What an operation is called.
+pub fn label(label: Label) -> &'static str {
+    match label {
+        Label::Atomic => "atomic",
+        Label::MutexLock => "Mutex::lock",
+        Label::MutexTryLock => "Mutex::try_lock",
+        Label::MutexUnlock => "Mutex unlocked",
+        Label::RwLockRead => "RwLock::read",
+        Label::RwLockTryRead => "RwLock::try_read",
+        Label::RwLockReadUnlock => "RwLock read guard dropped",
+        Label::RwLockWrite => "RwLock::write",
+        Label::RwLockTryWrite => "RwLock::try_write",
+        Label::RwLockWriteUnlock => "RwLock write guard dropped",
+        Label::RwLockDowngrade => "RwLockWriteGuard::downgrade",
+        Label::CondvarEnqueue => "Condvar::wait begins",
+        Label::CondvarWait => "Condvar::wait",
+        Label::CondvarTimeout => "Condvar::wait_timeout timed out",
+        Label::CondvarNotifyOne => "Condvar::notify_one",
+        Label::CondvarNotifyAll => "Condvar::notify_all",
+        Label::BarrierArrive => "Barrier::wait begins",
+        Label::BarrierWait => "Barrier::wait",
+        Label::OnceCall => "Once::call_once",
+        Label::OnceComplete => "Once completed",
+        Label::OnceGet => "Once looked at",
+        Label::Park => "park",
+        Label::Unpark => "unpark",
+        Label::ArcClone => "Arc::clone",
+        Label::ArcDrop => "Arc dropped",
+        Label::ArcObserve => "Arc count looked at",
+        Label::ThreadFinished => "JoinHandle::is_finished",
+        Label::ThreadDone => "thread is done",
+    }
+}
+
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::Relaxed => "Relaxed",
+        Order::Acquire => "Acquire",
+        Order::Release => "Release",
+        Order::AcqRel => "AcqRel",
+        Order::SeqCst => "SeqCst",
+    }
+}
+
+fn rmw(rmw: Rmw) -> &'static str {
+    match rmw {
+        Rmw::Add => "fetch_add",
+        Rmw::Sub => "fetch_sub",
+        Rmw::And => "fetch_and",
+        Rmw::Nand => "fetch_nand",
+        Rmw::Or => "fetch_or",
+        Rmw::Xor => "fetch_xor",
+        Rmw::Swap => "swap",
+        Rmw::MaxSigned | Rmw::MaxUnsigned => "fetch_max",
+        Rmw::MinSigned | Rmw::MinUnsigned => "fetch_min",
+        Rmw::CondvarEnqueue | Rmw::CondvarNotifySole | Rmw::CondvarNotifyPrefer | Rmw::CondvarNotifyAll => "condvar",
+    }
+}
+
+/// An operation in words.
+pub fn operation(operation: &Operation) -> String {
+    let (a, b) = (operation.a, operation.b);
+    let by = order(operation.order);
+    if operation.label != Label::Atomic {
+        return label(operation.label).to_owned();
+    }
+    match operation.code {
+        Code::Load => format!("load({by})"),
+        Code::Store => format!("store({a}, {by})"),
+        Code::Rmw(what) => format!("{}({a}, {by})", rmw(what)),
+        Code::CompareExchange => format!("compare_exchange({a}, {b}, {by}, {})", order(operation.failure)),
+        Code::Guarded(..) => format!("wait({by})"),
+        Code::Fence => format!("fence({by})"),
+        Code::Choose => format!("choose among {a}"),
+        Code::Spawn => "spawn".to_owned(),
+        Code::Begin => "begins".to_owned(),
+        Code::End => "ends".to_owned(),
+        Code::Join => format!("join T{a}"),
+        Code::Block if a == BlockReason::Spin as u64 => "spins for ever here".to_owned(),
+        Code::Block => "assume(false)".to_owned(),
+    }
+}
+
+impl Engine {
+    /// Tells the tracer of an event, if there is one.
+    pub fn trace(&mut self, id: EventId, site: Site, old: u64) {
+        if self.tracer.is_some() {
+            let event = self.describe_event(id, site, old);
+            self.tell(event);
+        }
+        if let crate::exec::Guide::Follow(follower) = &mut self.guide {
+            let event = self.explorer.graph.event(id);
+            follower.added(id.thread, event.operation.code, event.value);
+        }
+    }
+
+    fn tell(&mut self, event: TraceEvent) {
+        if let Some(Tracer(tracer)) = &mut self.tracer {
+            tracer(event);
+        }
+    }
+
+    fn trace_event(&self, thread: crate::ids::ThreadId, text: String, site: Site) -> TraceEvent {
+        TraceEvent {
+            thread: thread.0,
+            name: self.threads[thread.slot()].name.clone(),
+            text,
+            site: site.map(|s| outcome::Site { file: s.file().to_owned(), line: s.line() }),
+            note: None,
+            culprit: false,
+        }
+    }
+
+    fn describe_event(&self, id: EventId, site: Site, old: u64) -> TraceEvent {
+        let graph = &self.explorer.graph;
+        let event = graph.event(id);
+        let mut text = operation(&event.operation);
+        match event.operation.code {
+            Code::CompareExchange if event.operation.label == Label::Atomic => {
+                text.push_str(&format!(" = {}({old})", if event.writes { "Ok" } else { "Err" }));
+            }
+            Code::Load | Code::Rmw(_) if event.operation.label == Label::Atomic => text.push_str(&format!(" = {old}")),
+            Code::Choose => text = format!("choose among {} = {}", event.operation.a, event.value),
+            Code::Spawn => text = format!("spawn T{}", event.value),
+            _ => {}
+        }
+        let mut told = self.trace_event(id.thread, text, site);
+        if event.reads() && !event.writes && event.operation.label == Label::Atomic {
+            let newest = graph.value(event.location, graph.mo_max(event.location));
+            if graph.mo_max(event.location) != event.rf && newest != old {
+                told.note = Some(format!("stale: {newest} exists"));
+            }
+        }
+        told
+    }
+
+    /// Tells the tracer of a non-atomic access.
+    pub fn trace_cell(&mut self, what: &str, site: Site) {
+        if self.tracer.is_some() {
+            let event = self.trace_event(self.current, format!("{what} of plain memory"), site);
+            self.tell(event);
+        }
+    }
+
+    /// Tells the tracer what threads wait for at the end, and what failed.
+    pub fn trace_end(&mut self) {
+        if self.tracer.is_none() {
+            return;
+        }
+        for slot in 0..self.threads.len() {
+            let Some(wait) = self.threads[slot].waiting else { continue };
+            let text = format!("waits in {}", label(wait.operation.label));
+            let mut event = self.trace_event(crate::ids::ThreadId(slot as u32), text, wait.site);
+            event.culprit = true;
+            self.tell(event);
+        }
+        let Some(found) = self.failure.clone() else { return };
+        if found.kind == outcome::FailureKind::Panic {
+            let mut event = self.trace_event(found.thread, "panicked".to_owned(), None);
+            event.site = found.site.map(|(file, line)| outcome::Site { file, line });
+            event.culprit = true;
+            self.tell(event);
+        }
+    }
+}

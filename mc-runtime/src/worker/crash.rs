@@ -1,0 +1,173 @@
+//! When a worker dies: the failure is told with its schedule before the process ends.
+//!
+//! The handlers read the engine while it is stopped in the middle of the test's code, and allocate. That is not async-signal-safe in general; a
+//! process that is about to die loses nothing by trying, and an alarm ends it if it hangs there.
+
+use super::replay::NO_REHEARSAL;
+use super::server::{finish, send};
+use super::{Message, Replayed};
+use crate::check::make_failure;
+use crate::exec::{Engine, Found, Guide};
+use crate::outcome::FailureKind;
+use std::ffi::CString;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The engine whose execution runs; null between executions.
+static RUNNING: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
+/// The execution that runs, counted from 1.
+static EXECUTION: AtomicU64 = AtomicU64::new(0);
+/// The rehearsal of a replay runs.
+static REHEARSAL: AtomicBool = AtomicBool::new(false);
+
+/// An execution of `engine` begins, or (null) ends.
+pub(crate) fn running(engine: *mut Engine) {
+    RUNNING.store(engine, Ordering::Release);
+    if !engine.is_null() {
+        EXECUTION.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The rehearsal of a replay begins or ends: a crash in it starts the worker again, without one.
+pub(super) fn rehearse(now: bool) {
+    REHEARSAL.store(now, Ordering::Release);
+}
+
+/// Watches over this process from now on: signals that end it, and hangs of more than `limit` milliseconds.
+pub(super) fn watch(limit: u64) {
+    let signals = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+    for signal in signals {
+        // SAFETY: a zeroed `sigaction` is a valid one; the handler has the signature that `SA_SIGINFO` asks for.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER | libc::SA_RESETHAND;
+            libc::sigaction(signal, &action, ptr::null_mut());
+        }
+    }
+    let watchdog = move || {
+        let mut last = (ptr::null_mut(), 0, 0);
+        loop {
+            std::thread::sleep(Duration::from_millis((limit / 4).max(1)));
+            let engine = RUNNING.load(Ordering::Acquire);
+            // SAFETY: only the counter, behind its own `Arc`, is read; the engine lives until the process ends.
+            let made = unsafe { engine.as_ref() }.map_or(0, |e| e.progress.load(Ordering::Relaxed));
+            let now = (engine, made, EXECUTION.load(Ordering::Relaxed));
+            let still = if now.0.is_null() || (now.0, now.1, now.2) != (last.0, last.1, last.2) { 0 } else { STILL.load(Ordering::Relaxed) + 1 };
+            STILL.store(still, Ordering::Relaxed);
+            last = now;
+            if still >= 4 {
+                let seconds = Duration::from_millis(limit).as_secs_f64();
+                let message = format!("hang: the thread made no operation for {seconds} s (limit `hang_limit`)");
+                last_words(FailureKind::Hang, message);
+            }
+        }
+    };
+    std::thread::Builder::new().name("mc-watchdog".to_owned()).spawn(watchdog).expect("a thread for the watchdog");
+}
+
+/// How often in a row the watchdog saw nothing happen.
+static STILL: AtomicU64 = AtomicU64::new(0);
+
+/// Gives the calling thread of the operating system a stack for signal handlers: it must survive an overflow of the one it is on.
+pub(crate) fn use_signal_stack() {
+    const SIZE: usize = 256 << 10;
+    let stack = Box::leak(vec![0u8; SIZE].into_boxed_slice());
+    let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: SIZE };
+    // SAFETY: memory of that size that is never freed.
+    unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
+}
+
+extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: ends the process should the rest of this hang.
+    unsafe { libc::alarm(5) };
+    if REHEARSAL.load(Ordering::Acquire) {
+        start_again();
+    }
+    let engine = RUNNING.load(Ordering::Acquire);
+    // SAFETY: the kernel's description of a signal of this kind has an address.
+    let address = unsafe { (*info).si_addr() } as usize;
+    // SAFETY: the engine is stopped in this very thread, or (a signal to another thread) as good as; the process ends here.
+    let (bounds, exhausted) = match unsafe { engine.as_ref() } {
+        Some(e) => (e.stack, e.heap.as_ref().is_some_and(|h| h.exhausted)),
+        None => ((0, 0), false),
+    };
+    const GUARD: usize = 64 << 10;
+    let overflow = matches!(signal, libc::SIGSEGV | libc::SIGBUS)
+        && (bounds.0.saturating_sub(GUARD)..bounds.0 + GUARD).contains(&address)
+        && bounds.1 != 0;
+    let (kind, message) = if overflow {
+        let size = (bounds.1 - bounds.0) >> 10;
+        (FailureKind::StackOverflow, format!("stack overflow: the thread needs more than its stack of {size} KiB"))
+    } else if exhausted && signal == libc::SIGABRT {
+        (FailureKind::Crash, "out of memory: the test allocates more than `max_memory` allows".to_owned())
+    } else {
+        (FailureKind::Crash, format!("crash: {}", name(signal, address)))
+    };
+    last_words(kind, message);
+}
+
+fn name(signal: libc::c_int, address: usize) -> String {
+    match signal {
+        libc::SIGSEGV => format!("segmentation fault (SIGSEGV) at address {address:#x}"),
+        libc::SIGBUS => format!("bus error (SIGBUS) at address {address:#x}"),
+        libc::SIGABRT => "aborted (SIGABRT)".to_owned(),
+        libc::SIGILL => "illegal instruction (SIGILL)".to_owned(),
+        libc::SIGTRAP => "trap (SIGTRAP)".to_owned(),
+        _ => "arithmetic error (SIGFPE)".to_owned(),
+    }
+}
+
+/// Tells of the failure of the execution that runs, and ends the process.
+fn last_words(kind: FailureKind, message: String) -> ! {
+    let engine = RUNNING.load(Ordering::Acquire);
+    crate::exec::arena::switch(ptr::null_mut());
+    // SAFETY: as in `on_signal`.
+    if let Some(engine) = unsafe { engine.as_ref() } {
+        let panicked = engine.threads.get(engine.current.slot()).and_then(|t| t.panicked.clone());
+        let message = match panicked.filter(|_| kind == FailureKind::Crash) {
+            Some(panicked) => format!("{message}\nafter a panic: {}", panicked.message),
+            None => message,
+        };
+        let site = engine.last_site();
+        let found = Found { kind, message, thread: engine.current, site, culprits: Vec::new() };
+        let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1));
+        match engine.guide {
+            Guide::Follow(_) => send(&Message::Replayed(Replayed::Failed(failure))),
+            _ => send(&Message::Failure(failure)),
+        }
+    }
+    finish(70)
+}
+
+/// Replaces the process by one that replays without a rehearsal.
+fn start_again() -> ! {
+    super::server::give_back_pipe();
+    let own = CString::new("/proc/self/exe").expect("no zero byte");
+    let text = |s: std::ffi::OsString| CString::new(s.into_encoded_bytes()).expect("no zero byte");
+    let arguments: Vec<CString> = std::env::args_os().map(text).collect();
+    let mut environment: Vec<CString> = std::env::vars_os()
+        .map(|(name, value)| {
+            let mut both = name;
+            both.push("=");
+            both.push(value);
+            text(both)
+        })
+        .collect();
+    environment.push(CString::new(format!("{NO_REHEARSAL}=1")).expect("no zero byte"));
+    let pointers = |all: &[CString]| {
+        let mut pointers: Vec<*const libc::c_char> = all.iter().map(|s| s.as_ptr()).collect();
+        pointers.push(ptr::null());
+        pointers
+    };
+    let (arguments, environment) = (pointers(&arguments), pointers(&environment));
+    // SAFETY: the strings and the arrays, which end with null, live until the call, which does not return unless it fails.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());
+        libc::execve(own.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+    }
+    finish(70)
+}

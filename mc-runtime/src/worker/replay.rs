@@ -1,0 +1,76 @@
+//! Replaying one schedule, with a trace.
+
+use super::server::{refuse, replayed, send};
+use super::{Message, Replayed, crash};
+use crate::check::make_failure;
+use crate::exec::run::{TestBody, execute};
+use crate::exec::{Ending, Engine, Follower, Guide, arena};
+use crate::options::Options;
+use crate::schedule::Schedule;
+use crate::trace::Tracer;
+
+/// Set in the environment of a worker that replays without a rehearsal, because that crashed.
+pub(super) const NO_REHEARSAL: &str = "MC_NO_REHEARSAL";
+
+/// Follows the schedule, tells of every event, and ends the process.
+pub(super) fn serve(options: Options, schedule: &str, body: TestBody) -> ! {
+    let schedule: Schedule = match schedule.parse() {
+        Ok(schedule) => schedule,
+        Err(error) => refuse(format!("{error}"), 2),
+    };
+    crash::watch(options.hang_limit);
+    let how = std::thread::Builder::new()
+        .name("mc".to_owned())
+        .spawn(move || {
+            crash::use_signal_stack();
+            follow(options, schedule, &body)
+        })
+        .expect("a thread for the replay")
+        .join()
+        .expect("the engine does not panic");
+    replayed(how)
+}
+
+fn follow(mut options: Options, schedule: Schedule, body: &TestBody) -> Replayed {
+    options.memory_model = schedule.memory_model;
+    options.allow_panics = schedule.allow_panics;
+    let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
+    engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
+    if std::env::var_os(NO_REHEARSAL).is_none() {
+        crash::rehearse(true);
+        rehearse(&mut engine, body);
+        crash::rehearse(false);
+    }
+    engine.guide = Guide::Follow(Follower::new(schedule));
+    engine.tracer = Some(Tracer(Box::new(|event| send(&Message::Trace(event)))));
+    let ending = execute(&mut engine, body);
+    let followed = match &engine.guide {
+        Guide::Follow(follower) => follower.is_followed(),
+        _ => true,
+    };
+    match engine.failure.take() {
+        Some(found) if engine.off_schedule => Replayed::Diverged { message: found.message },
+        _ if !followed => Replayed::Diverged {
+            message: "the execution fits the schedule's choices, but does something else than the one that it was made from: \
+                      the test, or a crate that it uses, has changed"
+                .to_owned(),
+        },
+        Some(found) => Replayed::Failed(make_failure(&engine, found, 1)),
+        None if ending == Ending::Restart => {
+            Replayed::Diverged { message: "the test looks at something that the schedule does not know of".to_owned() }
+        }
+        None => Replayed::Passed,
+    }
+}
+
+/// As the check did: what is made once per process is made.
+fn rehearse(engine: &mut Engine, body: &TestBody) {
+    if let Some(heap) = &mut engine.heap {
+        heap.rehearsal = true;
+    }
+    execute(engine, body);
+    engine.explorer.restart();
+    if let Some(heap) = &mut engine.heap {
+        heap.rehearsal = false;
+    }
+}
