@@ -7,6 +7,7 @@ pub mod checked;
 #[cfg(mc)]
 pub mod conformance;
 pub mod corpus;
+pub mod fixture;
 #[cfg(mc)]
 pub mod interpret;
 pub mod program;

@@ -1,0 +1,41 @@
+//! The real `cargo-mc` on the packages of `fixtures/`: what it prints, writes and exits with.
+
+mod bad_input;
+mod building;
+mod crashes;
+mod interrupts;
+mod machines;
+mod protocol;
+mod replays;
+mod verdicts;
+
+use mc_tests::fixture::{Fixture, Run};
+
+/// A fresh copy of a fixture.
+fn fixture(name: &str) -> Fixture {
+    Fixture::new(name, env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// A test of the JSON lines by its name.
+fn test(run: &Run, name: &str) -> serde_json::Value {
+    let tests = run.lines_of("test");
+    let found = tests.iter().find(|line| line["name"] == name);
+    found.unwrap_or_else(|| panic!("no test {name}:\n{}\n{}", run.stdout, run.stderr)).clone()
+}
+
+/// The names of the tests that were checked.
+fn names(run: &Run) -> Vec<String> {
+    let mut names: Vec<_> = run.lines_of("test").iter().map(|line| line["name"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Compares with a snapshot, with times, schedules and directories filtered.
+fn snapshot(name: &str, fixture: &Fixture, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"\d+\.\d+s\b|\d+m \d\ds", "[TIME]");
+    settings.add_filter(r"\bmc1\.[^\s)]+", "[SCHEDULE]");
+    settings.bind(|| insta::assert_snapshot!(name, fixture.normalised(text)));
+}
