@@ -1,0 +1,126 @@
+//! `Mutex` and `RwLock`.
+
+use mc::cell::UnsafeCell;
+use mc::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
+use mc::thread;
+use mc_runtime::outcome::FailureKind;
+
+use super::{fails, proved};
+
+#[test]
+fn two_threads_take_a_mutex_in_two_orders() {
+    proved(2, || {
+        let mutex = Mutex::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *mutex.lock().unwrap() += 1);
+            scope.spawn(|| *mutex.lock().unwrap() += 1);
+        });
+        assert_eq!(mutex.into_inner().unwrap(), 2);
+    });
+}
+
+#[test]
+fn locks_in_opposite_orders_are_a_deadlock() {
+    fails(FailureKind::Deadlock, || {
+        let (a, b) = (Mutex::new(()), Mutex::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _first = a.lock().unwrap();
+                drop(b.lock().unwrap());
+            });
+            scope.spawn(|| {
+                let _first = b.lock().unwrap();
+                drop(a.lock().unwrap());
+            });
+        });
+    });
+}
+
+#[test]
+fn a_mutex_that_is_locked_twice_is_a_deadlock() {
+    fails(FailureKind::Deadlock, || {
+        let mutex = Mutex::new(());
+        let _first = mutex.lock().unwrap();
+        let _second = mutex.lock();
+    });
+}
+
+#[test]
+fn a_mutex_taken_by_try_lock_may_be_seen_held() {
+    // Held: by the first or by the second; each may fail.
+    fails(FailureKind::Panic, || {
+        let mutex = Mutex::new(());
+        thread::scope(|scope| {
+            scope.spawn(|| drop(mutex.lock().unwrap()));
+            assert!(mutex.try_lock().is_ok(), "held");
+        });
+    });
+}
+
+#[test]
+fn a_static_mutex_starts_afresh_in_every_execution() {
+    static VALUES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    proved(2, || {
+        let thread = thread::spawn(|| VALUES.lock().unwrap().push(1));
+        VALUES.lock().unwrap().push(2);
+        thread.join().unwrap();
+        assert_eq!(VALUES.lock().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn two_readers_have_two_orders_although_they_do_not_exclude_each_other() {
+    // Their increments, and their decrements, are read-modify-writes of one word: an interleaving of two pairs, 6 in all.
+    proved(6, || {
+        let lock = RwLock::new(1);
+        thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(*lock.read().unwrap(), 1));
+            scope.spawn(|| assert_eq!(*lock.read().unwrap(), 1));
+        });
+    });
+}
+
+#[test]
+fn a_downgraded_writer_lets_no_writer_in() {
+    proved(2, || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut writer = lock.write().unwrap();
+                *writer = 1;
+                let reader = RwLockWriteGuard::downgrade(writer);
+                assert_eq!(*reader, 1);
+            });
+            scope.spawn(|| *lock.write().unwrap() = 2);
+        });
+    });
+}
+
+#[test]
+fn a_reader_that_wants_to_write_is_a_deadlock() {
+    fails(FailureKind::Deadlock, || {
+        let lock = RwLock::new(0);
+        let _reader = lock.read().unwrap();
+        *lock.write().unwrap() = 1;
+    });
+}
+
+struct Shared(UnsafeCell<u8>);
+// SAFETY: none, which is what the tests show.
+unsafe impl Sync for Shared {}
+
+#[test]
+fn an_access_beside_the_lock_is_a_data_race() {
+    fails(FailureKind::DataRace, || {
+        let shared = Arc::new((Mutex::new(()), Shared(UnsafeCell::new(0))));
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            let _guard = theirs.0.lock().unwrap();
+            // SAFETY: while an execution runs, one thread at a time does.
+            theirs.1.0.with_mut(|value| unsafe { *value = 1 });
+        });
+        // SAFETY: as above.
+        shared.1.0.with(|value| unsafe { *value });
+        thread.join().unwrap();
+    });
+}

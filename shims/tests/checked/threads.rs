@@ -1,0 +1,81 @@
+//! Spawning, joining, scopes.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use mc::thread::{self, Builder};
+use mc_runtime::options::Options;
+use mc_runtime::outcome::{FailureKind, Verdict};
+
+use super::{check_with, fails, proved, results};
+
+#[test]
+fn results_are_moved_to_whoever_joins() {
+    proved(1, || {
+        let thread = thread::spawn(|| vec![1, 2]);
+        assert_eq!(thread.join().unwrap(), [1, 2]);
+    });
+}
+
+#[test]
+fn a_panic_of_a_thread_is_a_failure() {
+    fails(FailureKind::Panic, || drop(thread::spawn(|| panic!("wrong")).join()));
+}
+
+#[test]
+fn a_panic_that_the_test_allows_is_given_to_join() {
+    let options = Options { allow_panics: true, ..Options::default() };
+    let outcome = check_with(&options, || {
+        let payload = thread::spawn(|| panic!("wrong")).join().unwrap_err();
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"wrong"));
+    });
+    assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1));
+}
+
+#[test]
+fn names_and_identifiers_are_those_of_the_test_s_threads() {
+    proved(1, || {
+        let main = thread::current();
+        assert_eq!(main.id(), thread::current().id());
+        let thread = Builder::new().name("worker".to_owned()).spawn(thread::current).unwrap();
+        let id = thread.thread().id();
+        let theirs = thread.join().unwrap();
+        assert_eq!((theirs.name(), theirs.id()), (Some("worker"), id));
+        assert_ne!(main.id(), id);
+    });
+}
+
+#[test]
+fn a_thread_is_seen_finished_or_not() {
+    static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let thread = thread::spawn(|| ());
+        SEEN[usize::from(thread.is_finished())].fetch_add(1, Relaxed);
+        thread.join().unwrap();
+    });
+    assert_eq!(seen, [true, true]);
+}
+
+#[test]
+fn a_scope_joins_what_its_threads_spawn() {
+    proved(1, || {
+        let mut values = [0; 2];
+        let [one, two] = &mut values;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                scope.spawn(|| *two = 2);
+                *one = 1;
+            });
+        });
+        assert_eq!(values, [1, 2]);
+    });
+}
+
+#[test]
+fn choices_are_all_explored() {
+    proved(6, || assert!(mc::choose(0..3) + *mc::choose_from(&[0, 10]) <= 12));
+    proved(2, || {
+        let value = mc::choose(1..=4);
+        mc::assume(value % 2 == 0);
+        assert!(value == 2 || value == 4);
+    });
+}

@@ -1,0 +1,133 @@
+//! `Condvar`, `Barrier`, and time-outs.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use mc::sync::{Barrier, Condvar, Mutex};
+use mc::thread;
+use mc::time::{Duration, Instant};
+use mc_runtime::outcome::FailureKind;
+
+use super::{fails, proved, results};
+
+#[test]
+fn a_waiter_is_woken_or_does_not_wait() {
+    proved(2, || {
+        let (ready, condvar) = (Mutex::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                *ready.lock().unwrap() = true;
+                condvar.notify_one();
+            });
+            assert!(*condvar.wait_while(ready.lock().unwrap(), |ready| !*ready).unwrap());
+        });
+    });
+}
+
+#[test]
+fn a_wait_without_a_condition_may_lose_its_notification() {
+    let found = [FailureKind::Deadlock, FailureKind::LostWakeup];
+    let outcome = super::check(|| {
+        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| condvar.notify_one());
+            drop(condvar.wait(mutex.lock().unwrap()).unwrap());
+        });
+    });
+    assert!(outcome.failures.len() == 1 && found.contains(&outcome.failures[0].kind), "{outcome:?}");
+}
+
+#[test]
+fn notify_one_may_wake_either_of_two_waiters() {
+    static WOKEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+    let woken = results(&WOKEN, || {
+        let (state, condvar) = (Mutex::new((0, None)), Condvar::new());
+        thread::scope(|scope| {
+            for number in 0..2 {
+                let (state, condvar) = (&state, &condvar);
+                scope.spawn(move || {
+                    let mut state = state.lock().unwrap();
+                    state.0 += 1;
+                    condvar.notify_all();
+                    let mut state = condvar.wait_while(state, |state| state.0 != 3).unwrap();
+                    state.1.get_or_insert(number);
+                });
+            }
+            let mut guard = condvar.wait_while(state.lock().unwrap(), |state| state.0 < 2).unwrap();
+            guard.0 = 3;
+            drop(guard);
+            condvar.notify_one();
+            condvar.notify_all();
+        });
+        WOKEN[state.into_inner().unwrap().1.unwrap()].fetch_add(1, Relaxed);
+    });
+    assert_eq!(woken, [true, true]);
+}
+
+#[test]
+fn a_time_out_may_come_before_the_notification_or_after() {
+    static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let (ready, condvar) = (Mutex::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                *ready.lock().unwrap() = true;
+                condvar.notify_one();
+            });
+            let hour = Duration::from_secs(3600);
+            let (guard, result) = condvar.wait_timeout_while(ready.lock().unwrap(), hour, |ready| !*ready).unwrap();
+            assert_eq!(result.timed_out(), !*guard);
+            SEEN[usize::from(result.timed_out())].fetch_add(1, Relaxed);
+        });
+    });
+    assert_eq!(seen, [true, true]);
+}
+
+#[test]
+fn a_time_out_moves_the_virtual_clock() {
+    proved(1, || {
+        let start = Instant::now();
+        thread::sleep(Duration::from_secs(3600));
+        assert_eq!(start.elapsed(), Duration::from_secs(3600));
+    });
+}
+
+#[test]
+fn a_barrier_has_one_leader_whoever_it_is() {
+    // Who comes first.
+    proved(2, || {
+        let barrier = Barrier::new(2);
+        let leaders = thread::scope(|scope| {
+            let threads = [0, 1].map(|_| scope.spawn(|| usize::from(barrier.wait().is_leader())));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        assert_eq!(leaders[0] + leaders[1], 1);
+    });
+}
+
+#[test]
+fn a_barrier_to_which_somebody_does_not_come_is_a_deadlock() {
+    fails(FailureKind::Deadlock, || drop(Barrier::new(2).wait().is_leader()));
+}
+
+#[test]
+fn a_park_takes_its_token_whenever_it_comes() {
+    proved(1, || {
+        let main = thread::current();
+        let thread = thread::spawn(move || main.unpark());
+        thread::park();
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_park_without_an_unpark_is_a_deadlock() {
+    fails(FailureKind::Deadlock, thread::park);
+}
+
+#[test]
+fn a_park_with_a_time_out_that_has_its_token_ends_either_way() {
+    proved(2, || {
+        thread::current().unpark();
+        thread::park_timeout(Duration::from_secs(1));
+    });
+}
