@@ -1,6 +1,6 @@
 //! `#[mc::test]` and `#[mc::shim]` as people meet them: with the compiler, in crates of their own.
 //!
-//! Not here: what they expand to (`mc-macros`).
+//! Not here: what they expand to (unit tests).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ impl Fixture {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = package.parent().expect("the package lies in the workspace");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(copy);
-        let from = package.join("fixtures").join(name);
+        let from = package.join("tests/fixtures").join(name);
         fs::create_dir_all(folder.join("src")).expect("a folder");
         fs::copy(from.join("src/lib.rs"), folder.join("src/lib.rs")).expect("a source");
         fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("a lock file");
         let manifest = fs::read_to_string(from.join("Cargo.toml")).expect("a manifest");
         let root = root.to_str().expect("a path in UTF-8");
-        fs::write(folder.join("Cargo.toml"), manifest.replace("../../..", root)).expect("a manifest");
+        fs::write(folder.join("Cargo.toml"), manifest.replace("../../../..", root)).expect("a manifest");
         Self { folder }
     }
 
@@ -68,7 +68,7 @@ fn masked(line: &str) -> String {
 
 #[test]
 fn errors_stand_where_the_user_made_the_mistake() {
-    trybuild::TestCases::new().compile_fail("ui/macros/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 
 #[test]
