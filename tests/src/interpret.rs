@@ -34,7 +34,7 @@ pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome,
     let options = Options { memory_model: model, max_failures: u64::MAX, ..Options::default() };
     let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
     let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
-    let outcome = mc_runtime::explore::check(&options, move || body(&program, &rows));
+    let outcome = mc_runtime::check::check(&options, move || body(&program, &rows));
     let collected = lock(&collected);
     let rows = collected.rows().map(<[i64]>::to_vec).collect();
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })

@@ -7,18 +7,22 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Where the region is wanted, so that addresses are the same in every process.
-const WANTED: usize = 0x2000_0000_0000;
+/// Where the regions are, so that addresses are the same in every process.
+const BASE: usize = 0x2000_0000_0000;
+/// Address space for one heap. Only touched pages count.
+const REGION: usize = 1 << 40;
+/// How many checks can run in one process at once.
+const REGIONS: usize = 16;
+const ARENA: usize = REGION / ARENAS;
 /// Arenas: one per thread slot.
 pub const ARENAS: usize = 256;
 /// Bytes before each block: its arena and index.
 const HEADER: usize = 16;
 
-static REGION: AtomicUsize = AtomicUsize::new(0);
-static REGION_SIZE: AtomicUsize = AtomicUsize::new(0);
+/// Which regions are in use, and which are mapped, a bit each.
+static USED: Mutex<(u32, u32)> = Mutex::new((0, 0));
 
 thread_local! {
     /// The heap of the running execution, while its code runs on this thread of the operating system; null in the engine.
@@ -57,7 +61,6 @@ struct Arena {
 #[derive(Debug)]
 pub struct Heap {
     base: usize,
-    arena_size: usize,
     limit: usize,
     used: usize,
     current: usize,
@@ -73,14 +76,13 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A heap of at most `limit` bytes. `None` if no address space can be had.
+    /// A heap of at most `limit` bytes. `None` if its address space cannot be had (it is in use, or limited).
     pub fn new(limit: usize) -> Option<Self> {
-        let (base, size) = region()?;
+        let base = take_region()?;
         let arenas = (0..ARENAS).map(|_| Arena::default()).collect();
         Some(Heap {
             base,
-            arena_size: size / ARENAS,
-            limit: limit.min(size / ARENAS),
+            limit: limit.min(ARENA),
             used: 0,
             current: 0,
             arenas,
@@ -102,7 +104,7 @@ impl Heap {
         for (slot, arena) in self.arenas.iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
             if arena.top > KEEP {
-                let start = (self.base + slot * self.arena_size + KEEP) as *mut libc::c_void;
+                let start = (self.base + slot * ARENA + KEEP) as *mut libc::c_void;
                 // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
                 unsafe { libc::madvise(start, arena.top - KEEP, libc::MADV_DONTNEED) };
             }
@@ -128,13 +130,13 @@ impl Heap {
 
     /// The bytes of the arenas that were handed out, for the comparison of states.
     pub fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let start = |slot| self.base + slot * self.arena_size;
+        let start = |slot| self.base + slot * ARENA;
         self.arenas.iter().enumerate().filter(|(_, a)| a.top > 0).map(move |(slot, a)| (start(slot), a.top))
     }
 
     /// Is the address in the arenas?
     pub fn contains(&self, at: usize) -> bool {
-        (self.base..self.base + ARENAS * self.arena_size).contains(&at)
+        (self.base..self.base + REGION).contains(&at)
     }
 
     /// The block that holds the address.
@@ -142,17 +144,17 @@ impl Heap {
         if !self.contains(at) {
             return None;
         }
-        let blocks = &self.arenas[(at - self.base) / self.arena_size].blocks;
+        let blocks = &self.arenas[(at - self.base) / ARENA].blocks;
         let next = blocks.partition_point(|b| b.start <= at);
         next.checked_sub(1).map(|i| blocks[i]).filter(|b| at < b.start + b.size.max(1))
     }
 
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
-        let start = self.base + self.current * self.arena_size;
+        let start = self.base + self.current * ARENA;
         let arena = &mut self.arenas[self.current];
         let at = (start + arena.top + HEADER).next_multiple_of(layout.align().max(HEADER));
         let top = at + layout.size() - start;
-        if top > self.arena_size || self.used + (top - arena.top) > self.limit {
+        if top > ARENA || self.used + (top - arena.top) > self.limit {
             self.exhausted = true;
             return ptr::null_mut();
         }
@@ -169,6 +171,9 @@ impl Heap {
     }
 
     fn free(&mut self, at: *mut u8) {
+        if !self.contains(at as usize) {
+            return; // of another check of this process, whose execution is over
+        }
         // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
         let [slot, index] = unsafe { ((at as usize - HEADER) as *const [usize; 2]).read() };
         let current = self.current;
@@ -192,32 +197,32 @@ impl Heap {
     }
 }
 
-fn region() -> Option<(usize, usize)> {
-    let known = REGION.load(Ordering::Acquire);
-    if known != 0 {
-        return Some((known, REGION_SIZE.load(Ordering::Relaxed)));
+impl Drop for Heap {
+    fn drop(&mut self) {
+        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        used.0 &= !(1 << ((self.base - BASE) / REGION));
     }
-    [1usize << 40, 1 << 36, 1 << 33].into_iter().find_map(|size| {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let map = |at: usize, flags| {
-            // SAFETY: a new private mapping; `MAP_FIXED_NOREPLACE` never takes addresses that are in use.
-            unsafe { libc::mmap(at as *mut _, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
-        };
-        let mut at = map(WANTED, flags | libc::MAP_FIXED_NOREPLACE);
-        if at == libc::MAP_FAILED {
-            at = map(0, flags);
+}
+
+/// A region for one heap.
+fn take_region() -> Option<usize> {
+    let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = (0..REGIONS).find(|r| used.0 >> r & 1 == 0)?;
+    let at = BASE + free * REGION;
+    if used.1 >> free & 1 == 0 {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: a new private mapping; `MAP_FIXED_NOREPLACE` never takes addresses that are in use.
+        let got = unsafe { libc::mmap(at as *mut _, REGION, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if got as usize != at {
+            return None;
         }
-        (at != libc::MAP_FAILED).then(|| {
-            REGION_SIZE.store(size, Ordering::Relaxed);
-            REGION.store(at as usize, Ordering::Release);
-            (at as usize, size)
-        })
-    })
+    }
+    *used = (used.0 | 1 << free, used.1 | 1 << free);
+    Some(at)
 }
 
 fn in_region(at: *mut u8) -> bool {
-    let base = REGION.load(Ordering::Relaxed);
-    base != 0 && (base..base + REGION_SIZE.load(Ordering::Relaxed)).contains(&(at as usize))
+    (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
 }
 
 /// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.

@@ -173,9 +173,11 @@ impl Engine {
         let size = self.threads[thread.slot()].stack_size;
         Fiber::new(&mut self.stacks, size, move |suspender: &Suspender| {
             // SAFETY: the engine outlives its coroutines and nobody borrows it while one runs (see `execute`).
-            unsafe { (*engine).threads[thread.slot()].suspender = suspender };
-            // SAFETY: as above.
-            unsafe { thread_main(engine, thread) };
+            let e = unsafe { &mut *engine };
+            let t = &mut e.threads[thread.slot()];
+            t.suspender = suspender;
+            let body = t.body.take();
+            thread_main(thread, body);
         })
     }
 
@@ -246,13 +248,8 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// All that a thread of the test does. Does not unwind.
-///
-/// # Safety
-/// As [`resume`], and it runs on the coroutine of `thread`.
-unsafe fn thread_main(engine: *mut Engine, thread: ThreadId) {
-    // SAFETY: a short borrow; our caller's promise.
-    let body = unsafe { (*engine).threads[thread.slot()].body.take() };
+/// All that a thread of the test does, on its coroutine. Does not unwind.
+fn thread_main(thread: ThreadId, body: Option<Body>) {
     let run = || {
         let cutting = ops::is_cut();
         if cutting && !ops::is_only_inert() {

@@ -11,7 +11,7 @@ mod style;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::outcome::{Failure, Site};
+use crate::outcome::{Failure, FailureKind, Site};
 use crate::worker::TraceEvent;
 
 pub use source::Sources;
@@ -48,7 +48,7 @@ pub fn render(failure: &Failure, trace: &[TraceEvent], view: &View) -> String {
     if let Some(site) = &failure.site {
         place(&mut out, failure, site, &mut sources, view);
     }
-    why(&mut out, details, view);
+    why(&mut out, failure, details, view);
     replay(&mut out, failure, view);
     out
 }
@@ -70,8 +70,11 @@ fn table(out: &mut String, trace: &[TraceEvent], sources: &mut Sources, view: &V
 fn header(out: &mut String, failure: &Failure, headline: &str, view: &View) {
     let Style { bad, strong, reset, .. } = view.style;
     let kind = failure.kind.noun();
-    let kind = kind.split_once(' ').map_or(kind, |(article, rest)| if article == "a" { rest } else { kind });
-    put(out, format_args!("    {bad}FAILED{reset} {strong}{}{reset}   {kind}: {headline}\n", view.test));
+    let kind = kind.strip_prefix("a ").unwrap_or(kind);
+    // Some messages begin with what they are.
+    let said = headline.starts_with(kind);
+    let (kind, colon) = if said { ("", "") } else { (kind, ": ") };
+    put(out, format_args!("    {bad}FAILED{reset} {strong}{}{reset}   {kind}{colon}{headline}\n", view.test));
 }
 
 /// The failing line itself.
@@ -82,11 +85,12 @@ fn place(out: &mut String, failure: &Failure, site: &Site, sources: &mut Sources
     put(out, format_args!("{MARGIN}at       {dim}{file}:{line}{reset} in {thread}{text}\n"));
 }
 
-fn why(out: &mut String, details: &str, view: &View) {
+/// The rest of the message: what was compared, for a panic; otherwise the reason.
+fn why(out: &mut String, failure: &Failure, details: &str, view: &View) {
     let Style { strong, reset, .. } = view.style;
     for (index, line) in details.lines().enumerate() {
-        let label = if index == 0 { "why      " } else { "         " };
-        put(out, format_args!("{MARGIN}{strong}{label}{reset}{line}\n"));
+        let label = if index == 0 && failure.kind != FailureKind::Panic { "why      " } else { "         " };
+        put(out, format_args!("{MARGIN}{strong}{label}{reset}{}\n", line.trim_end()));
     }
 }
 

@@ -159,7 +159,8 @@ impl Binary {
             End::Answered | End::Stopped => Ok(heard.outcome(Verdict::Failed)),
             End::Hung if heard.failures.is_empty() => Ok(heard.failed(died::hung(options))),
             End::Died(status) if heard.failures.is_empty() => {
-                if !heard.started && status.success() {
+                // Even a crash says nothing about a check that had not begun.
+                if !heard.started {
                     return Err(self.silent(test, &status));
                 }
                 Ok(heard.failed(died::died(&status)))
@@ -185,7 +186,9 @@ impl Binary {
         let mut events = Vec::new();
         let mut failure = None;
         let mut replayed = None;
+        let mut started = false;
         let end = self.attend(test, &task, options, output, control, &mut |message| {
+            started = true;
             match message {
                 Message::Trace(event) => events.push(event.clone()),
                 Message::Failure(found) => failure = Some(found.clone()),
@@ -201,7 +204,7 @@ impl Binary {
         let failure = match (end, failure) {
             (_, Some(failure)) => failure,
             (End::Hung, None) => with_schedule(died::hung(options)),
-            (End::Died(status), None) if status.success() && events.is_empty() => {
+            (End::Died(status), None) if !started && status.success() => {
                 return Err(self.silent(test, &status));
             }
             (End::Died(status), None) => with_schedule(died::died(&status)),
