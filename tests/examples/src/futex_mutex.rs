@@ -155,7 +155,7 @@ mod tests {
         count::<Correct>(2);
     }
 
-    #[mc::test(expect = "deadlock")]
+    #[mc::test(expect = "lost_wakeup")]
     fn who_forgets_other_sleepers_leaves_them_asleep() {
         count::<Forgetful>(3);
     }

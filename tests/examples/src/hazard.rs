@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use mc::cell::UnsafeCell;
-use mc::sync::Mutex;
 use mc::sync::atomic::{AtomicPtr, Ordering, fence};
+use mc::sync::{Mutex, PoisonError};
 
 use crate::Correct;
 
@@ -130,7 +130,7 @@ unsafe fn free<T>(value: *mut UnsafeCell<T>) {
 
 impl<T, const N: usize, P: Protocol> Drop for Shared<T, N, P> {
     fn drop(&mut self) {
-        let retired = self.retired.get_mut().unwrap().drain(..);
+        let retired = self.retired.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..);
         for value in retired.chain([self.current.load(Ordering::Relaxed)]) {
             // SAFETY: nobody else is left, and each value is in one of the two places.
             unsafe { free(value) };

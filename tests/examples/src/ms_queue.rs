@@ -38,7 +38,11 @@ struct Node<T> {
 
 impl<T> Node<T> {
     fn boxed(value: MaybeUninit<T>) -> *mut Self {
-        Box::into_raw(Box::new(Self { next: AtomicPtr::new(ptr::null_mut()), value: UnsafeCell::new(value) }))
+        let place = UnsafeCell::new(MaybeUninit::uninit());
+        let node = Box::new(Self { next: AtomicPtr::new(ptr::null_mut()), value: place });
+        // SAFETY: nobody else knows the node. (The write goes through the cell, where a checker sees it.)
+        node.value.with_mut(|place| unsafe { place.write(value) });
+        Box::into_raw(node)
     }
 }
 

@@ -71,7 +71,8 @@ impl<T, O: Orders> TicketLock<T, O> {
     pub fn try_lock(&self) -> Option<Guard<'_, T, O>> {
         let ticket = self.serving.load(Ordering::Acquire);
         let taken = self.next.compare_exchange(ticket, ticket.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
-        taken.is_ok().then_some(Guard { lock: self, ticket })
+        // Not `then_some`: a guard that is made and thrown away unlocks.
+        taken.is_ok().then(|| Guard { lock: self, ticket })
     }
 }
 

@@ -6,7 +6,7 @@
 //! why it must be).
 
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use mc::cell::UnsafeCell;
@@ -33,7 +33,7 @@ impl Reclaim for NoRecheck {
 }
 
 struct Node<T> {
-    value: UnsafeCell<ManuallyDrop<T>>,
+    value: UnsafeCell<MaybeUninit<T>>,
     /// Below it in the stack, later the next one in the list of those to free.
     next: AtomicPtr<Self>,
 }
@@ -66,12 +66,15 @@ impl<T, R: Reclaim> Stack<T, R> {
 
     /// Puts a value on top.
     pub fn push(&self, value: T) {
-        let value = UnsafeCell::new(ManuallyDrop::new(value));
-        let node = Box::into_raw(Box::new(Node { value, next: AtomicPtr::new(ptr::null_mut()) }));
+        let place = UnsafeCell::new(MaybeUninit::uninit());
+        let node = Box::into_raw(Box::new(Node { value: place, next: AtomicPtr::new(ptr::null_mut()) }));
+        // SAFETY: nobody else knows the node before the exchange.
+        let fresh = unsafe { &*node };
+        // SAFETY: as above. (The write goes through the cell, where a checker sees it.)
+        fresh.value.with_mut(|place| unsafe { place.write(MaybeUninit::new(value)) });
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
-            // SAFETY: nobody else knows the node before the exchange.
-            unsafe { &*node }.next.store(head, Ordering::Relaxed);
+            fresh.next.store(head, Ordering::Relaxed);
             match self.head.compare_exchange_weak(head, node, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(newer) => head = newer,
@@ -95,7 +98,7 @@ impl<T, R: Reclaim> Stack<T, R> {
             // SAFETY: this thread has taken the node out of the stack, and is still counted.
             let node = unsafe { &*head };
             // SAFETY: only who takes a node out moves its value out, so once.
-            node.value.with(|value| ManuallyDrop::into_inner(unsafe { value.read() }))
+            node.value.with(|value| unsafe { value.read().assume_init() })
         });
         self.leave(head);
         value
@@ -166,7 +169,7 @@ impl<T, R> Drop for Stack<T, R> {
             // SAFETY: nobody else is left; each node in the stack came from `push` and has its value.
             let free = unsafe { Box::from_raw(node) };
             // SAFETY: as above.
-            free.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
+            free.value.with_mut(|value| unsafe { (*value).assume_init_drop() });
             node = free.next.load(Ordering::Relaxed);
         }
         free(self.retired.load(Ordering::Relaxed));

@@ -98,6 +98,7 @@ fn an_arc_without_the_acquire_fence_drops_under_a_reader() {
     let first = Arc::<u32, NoFence>::new(1);
     let second = first.clone();
     let other = thread::spawn(move || assert_eq!(*second, 1));
+    assert_eq!(*first, 1);
     drop(first);
     other.join().unwrap();
 }
