@@ -198,7 +198,7 @@ fn executable() -> &'static Path {
         let output = build.output().unwrap_or_else(|error| panic!("cannot start cargo: {error}"));
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
         let messages = lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-        executables.last().unwrap_or_else(|| panic!("cargo-mc did not build ({})", output.status))
+        let mut executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+        executables.next_back().unwrap_or_else(|| panic!("cargo-mc did not build ({})", output.status))
     })
 }

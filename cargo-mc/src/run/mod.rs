@@ -182,7 +182,8 @@ fn explain(end: &mut Finished, interrupt: &Interrupt) {
                 counterexample.remark =
                     Some("the replay did not fail: the test depends on something uncontrolled".to_owned());
             }
-            Ok((_, Replayed::Diverged { message })) => {
+            Ok((trace, Replayed::Diverged { message })) => {
+                counterexample.trace = trace;
                 counterexample.remark = Some(format!("the replay went another way: {message}"));
             }
             Err(error) => counterexample.remark = Some(format!("the replay did not work: {error}")),

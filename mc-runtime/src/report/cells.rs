@@ -60,7 +60,8 @@ pub(super) fn rows(trace: &[TraceEvent], sources: &mut Sources) -> Vec<Row> {
     let columns = threads(trace);
     let mut rows = Vec::new();
     let mut file = String::new();
-    let mut rest = trace;
+    let said: Vec<_> = trace.iter().filter(|event| !goes_without_saying(event)).cloned().collect();
+    let mut rest = said.as_slice();
     while let Some(first) = rest.first() {
         let length = rest.iter().take_while(|event| event.thread == first.thread).count();
         let (turn, after) = rest.split_at(length);
@@ -74,6 +75,11 @@ pub(super) fn rows(trace: &[TraceEvent], sources: &mut Sources) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// That a thread begins and ends is seen from what it does.
+fn goes_without_saying(event: &TraceEvent) -> bool {
+    event.site.is_none() && event.note.is_none() && !event.culprit && matches!(event.text.as_str(), "begins" | "ends")
 }
 
 fn row(column: usize, event: &TraceEvent, file: &mut String, sources: &mut Sources) -> Row {

@@ -7,7 +7,7 @@ use crate::outcome::{Failure, Outcome, Site};
 
 /// The environment variable that makes a test binary a worker: a [`Task`] as JSON.
 ///
-/// The client starts the binary as `BINARY TEST --exact --nocapture --test-threads=1 --include-ignored` for a check or replay, and
+/// The client starts the binary as `BINARY TEST --exact --nocapture --test-threads=1 --include-ignored --quiet` for a check or replay, and
 /// as `BINARY --list --format terse` for a listing (a binary that knows nothing of cargo-mc then only lists, in libtest's form).
 pub const ENVIRONMENT: &str = "MC_WORKER";
 

@@ -223,7 +223,7 @@ impl Binary {
         control: Attention<'_>,
         last: &mut dyn FnMut(&Message) -> bool,
     ) -> Result<End, ClientError> {
-        let arguments = [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored"];
+        let arguments = [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored", "--quiet"];
         let mut process = self.start(task, &arguments, output)?;
         let patience = Duration::from_millis(options.hang_limit) + SILENCE;
         let mut spoke = Instant::now();
