@@ -60,7 +60,12 @@ struct Movable<T>(T);
 unsafe impl<T> Send for Movable<T> {}
 
 /// Explores until `stop` is set, at the latest.
-pub(crate) fn run(engine: Engine, body: TestBody, stop: &'static AtomicBool, observe: impl FnMut(Event<'_>)) -> Outcome {
+pub(crate) fn run(
+    engine: Engine,
+    body: TestBody,
+    stop: &'static AtomicBool,
+    observe: impl FnMut(Event<'_>),
+) -> Outcome {
     crate::hooks::install();
     let check = Check {
         engine,
@@ -177,7 +182,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                  The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over."
                 .to_owned();
             let thread = crate::ids::ThreadId::MAIN;
-            self.engine.record(Found { kind: FailureKind::Nondeterminism, message, thread, site: None, culprits: Vec::new() });
+            self.engine.record(Found {
+                kind: FailureKind::Nondeterminism,
+                message,
+                thread,
+                site: None,
+                culprits: Vec::new(),
+            });
         }
     }
 
@@ -208,7 +219,11 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             self.failures.push(failure);
         }
         let last = last || self.failures.len() as u64 >= self.engine.options.max_failures;
-        if waits && !last { self.blocked += 1 } else { self.executions += 1 }
+        if waits && !last {
+            self.blocked += 1
+        } else {
+            self.executions += 1
+        }
         last
     }
 

@@ -28,12 +28,8 @@ fn remember(engine: &mut Engine, message: &str, info: &PanicHookInfo<'_>) {
 }
 
 type Start = extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
-type Create = unsafe extern "C" fn(
-    *mut libc::pthread_t,
-    *const libc::pthread_attr_t,
-    Start,
-    *mut libc::c_void,
-) -> libc::c_int;
+type Create =
+    unsafe extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut libc::c_void) -> libc::c_int;
 
 /// In place of the C library's: a controlled thread that starts a real one makes the test uncheckable.
 ///
@@ -50,7 +46,12 @@ pub unsafe extern "C" fn pthread_create(
         return libc::EAGAIN;
     }
     // SAFETY: the name of a function of the C library, which is there and has this signature.
-    let real = unsafe { std::mem::transmute::<*mut libc::c_void, Option<Create>>(libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr())) };
+    let real = unsafe {
+        std::mem::transmute::<*mut libc::c_void, Option<Create>>(libc::dlsym(
+            libc::RTLD_NEXT,
+            c"pthread_create".as_ptr(),
+        ))
+    };
     match real {
         // SAFETY: passed on from our caller.
         Some(real) => unsafe { real(thread, attributes, start, argument) },

@@ -17,11 +17,11 @@ mod operation;
 pub mod ops;
 pub mod options;
 pub mod outcome;
-pub mod schedule;
-mod trace;
 pub mod plain;
 pub mod report;
+pub mod schedule;
 pub mod settings;
+mod trace;
 pub mod worker;
 
 pub use exec::arena::Allocator;

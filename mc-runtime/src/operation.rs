@@ -157,10 +157,7 @@ impl Operation {
 
     /// Does it read, write or update a location?
     pub fn has_location(&self) -> bool {
-        matches!(
-            self.code,
-            Code::Load | Code::Store | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..)
-        )
+        matches!(self.code, Code::Load | Code::Store | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
     }
 
     /// Is it a guarded read-modify-write whose test fails for `old`?
@@ -214,12 +211,30 @@ fn modify(rmw: Rmw, old: u64, operand: u64, width: Width) -> u64 {
         Rmw::Or => old | operand,
         Rmw::Xor => old ^ operand,
         Rmw::Swap => operand,
-        Rmw::MaxSigned => if signed(old) >= signed(operand) { old } else { operand },
-        Rmw::MinSigned => if signed(old) <= signed(operand) { old } else { operand },
+        Rmw::MaxSigned => {
+            if signed(old) >= signed(operand) {
+                old
+            } else {
+                operand
+            }
+        }
+        Rmw::MinSigned => {
+            if signed(old) <= signed(operand) {
+                old
+            } else {
+                operand
+            }
+        }
         Rmw::MaxUnsigned => old.max(operand),
         Rmw::MinUnsigned => old.min(operand),
         Rmw::CondvarEnqueue => old | u64::from(lowest(!waiting)),
-        Rmw::CondvarNotifySole => if deaf.count_ones() == 1 { notify(deaf) } else { old },
+        Rmw::CondvarNotifySole => {
+            if deaf.count_ones() == 1 {
+                notify(deaf)
+            } else {
+                old
+            }
+        }
         Rmw::CondvarNotifyPrefer => {
             let preferred = 1u32.checked_shl(operand as u32).unwrap_or(0) & deaf;
             notify(if preferred != 0 { preferred } else { lowest(deaf) })
@@ -275,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_range_is_signed() {
-        let guard = Guard { test: Test::Range { lo: -1, hi: 9 }, update: Update::KeepAdd { keep: !0, add: -5i32 as u32 } };
+        let guard =
+            Guard { test: Test::Range { lo: -1, hi: 9 }, update: Update::KeepAdd { keep: !0, add: -5i32 as u32 } };
         let wait = Operation::guarded(guard, Width::W32, Order::Relaxed, Label::Atomic);
         assert_eq!(wait.result(-1i32 as u32 as u64), Some(-6i32 as u32 as u64));
         assert!(wait.must_wait(-2i32 as u32 as u64));

@@ -303,32 +303,33 @@ fn operation(code: Code, operands: (u64, u64), width: Width, order: Ordering, la
     Operation { a: operands.0, b: operands.1, code, order, failure: order, width, label }
 }
 
+/// Never inlined, unlike its callers: the frame that is compared ends where the code of the test does.
 #[track_caller]
-#[inline]
-fn access(at: *mut (), operation: Operation, frame: Frame) -> Option<Accessed> {
+#[inline(never)]
+fn access(at: *mut (), operation: &Operation, frame: &Frame) -> Option<Accessed> {
     let site = Some(Location::caller());
-    wait_for(|e| e.access(at as usize, operation, site, frame))
+    wait_for(|e| e.access(at as usize, *operation, site, *frame))
 }
 
 /// An atomic load of `width` at `at`.
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 pub fn load(at: *mut (), width: Width, order: Ordering, label: Label) -> Option<u64> {
-    access(at, operation(Code::Load, (0, 0), width, order, label), frame()).map(|a| a.old)
+    access(at, &operation(Code::Load, (0, 0), width, order, label), &frame()).map(|a| a.old)
 }
 
 /// An atomic store.
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 pub fn store(at: *mut (), width: Width, value: u64, order: Ordering, label: Label) -> bool {
-    access(at, operation(Code::Store, (value, 0), width, order, label), frame()).is_some()
+    access(at, &operation(Code::Store, (value, 0), width, order, label), &frame()).is_some()
 }
 
 /// An atomic read-modify-write; returns the old value.
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 pub fn rmw(at: *mut (), width: Width, what: Rmw, operand: u64, order: Ordering, label: Label) -> Option<u64> {
-    access(at, operation(Code::Rmw(what), (operand, 0), width, order, label), frame()).map(|a| a.old)
+    access(at, &operation(Code::Rmw(what), (operand, 0), width, order, label), &frame()).map(|a| a.old)
 }
 
 /// `compare_exchange` (or `_weak`); the old value, `Ok` if it was replaced.
@@ -336,7 +337,7 @@ pub fn rmw(at: *mut (), width: Width, what: Rmw, operand: u64, order: Ordering, 
 /// A weak one may fail although the value is the expected one. That is a data choice like any other, made at most
 /// `Options::spurious_failures` times by each thread in an execution.
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "std's own signature, and where")]
 pub fn compare_exchange(
     at: *mut (),
@@ -351,14 +352,14 @@ pub fn compare_exchange(
     let frame = frame();
     if weak && with_engine(|e| e.may_fail_spuriously())? && choose(2)? == 1 {
         with_engine(|e| e.threads[e.current.slot()].spurious += 1);
-        let seen = access(at, operation(Code::Load, (0, 0), width, failure, label), frame)?.old;
+        let seen = access(at, &operation(Code::Load, (0, 0), width, failure, label), &frame)?.old;
         // A failure with another value is what the strong one does.
         assume(seen == expected);
         return Some(Err(seen));
     }
     let operation = operation(Code::CompareExchange, (expected, new), width, success, label);
     let operation = Operation { failure: failure.into(), ..operation };
-    let accessed = access(at, operation, frame)?;
+    let accessed = access(at, &operation, &frame)?;
     Some(if accessed.wrote { Ok(accessed.old) } else { Err(accessed.old) })
 }
 
@@ -366,9 +367,9 @@ pub fn compare_exchange(
 ///
 /// The word must be written by read-modify-writes only, and by plain stores of its only holder (`Mutex` unlocking).
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Label) -> Option<u64> {
-    access(at, Operation::guarded(guard, width, order.into(), label), frame()).map(|a| a.old)
+    access(at, &Operation::guarded(guard, width, order.into(), label), &frame()).map(|a| a.old)
 }
 
 /// A fence.
@@ -522,9 +523,16 @@ pub fn is_static(at: *const ()) -> bool {
 
 /// Puts the `size` bytes at `at` back to what they are now when the execution ends, after running `drop` if they were changed.
 /// The first call in an execution for an address counts. For the object of a `static` only, before its first change.
-pub fn restore(at: *mut (), size: usize, drop: Box<dyn FnOnce()>) {
-    let mut drop = Some(drop);
-    with_engine(|e| drop.take().map(|d| e.remember_static(at as usize, size, d)));
+///
+/// # Safety
+/// What `drop` refers to lives until the end of the check.
+pub unsafe fn restore<'a>(at: *mut (), size: usize, drop: impl FnOnce() + 'a) {
+    with_engine(|e| {
+        let drop: Box<dyn FnOnce() + 'a> = Box::new(drop);
+        // SAFETY: our caller's promise.
+        let drop = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(drop) };
+        e.remember_static(at as usize, size, drop);
+    });
 }
 
 /// The calling thread's values of `thread_local!`s: `(key, value, destructor)`, in order of registration. The shim runs the destructors

@@ -38,7 +38,14 @@ impl Engine {
         }
     }
 
-    fn replay_access(&mut self, at: usize, operation: Operation, recorded: &Event, site: Site, frame: Frame) -> Step<Accessed> {
+    fn replay_access(
+        &mut self,
+        at: usize,
+        operation: Operation,
+        recorded: &Event,
+        site: Site,
+        frame: Frame,
+    ) -> Step<Accessed> {
         let id = self.next_event();
         if recorded.operation.code == Code::Block {
             return self.block(BlockReason::Spin, site);
@@ -59,7 +66,8 @@ impl Engine {
         }
         let old = if recorded.reads() { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
         let value = if recorded.reads() { operation.result(old) } else { Some(operation.a) };
-        let changed = operation.width != Width::W64 && recorded.operation.code == Code::Store && value != Some(recorded.value);
+        let changed =
+            operation.width != Width::W64 && recorded.operation.code == Code::Store && value != Some(recorded.value);
         if value.is_some() != recorded.writes || changed {
             return self.diverged(id, &describe(&operation), site);
         }
@@ -173,7 +181,9 @@ impl Engine {
         self.preempt |= left.into_iter().any(|t| {
             let thread = &self.threads[t.slot()];
             thread.state == State::Guard
-                && thread.waiting.is_some_and(|w| w.location == location && !self.explorer.must_wait(&w.operation, location))
+                && thread
+                    .waiting
+                    .is_some_and(|w| w.location == location && !self.explorer.must_wait(&w.operation, location))
         });
     }
 

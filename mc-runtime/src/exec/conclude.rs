@@ -81,8 +81,7 @@ impl Engine {
         let stop = events.len() - 1; // the last is the stop itself
         let idle = move |i: &usize| {
             let e = &events[*i];
-            e.operation.code == Code::Fence
-                || (e.reads() && (!e.writes || e.value == graph.value(e.location, e.rf)))
+            e.operation.code == Code::Fence || (e.reads() && (!e.writes || e.value == graph.value(e.location, e.rf)))
         };
         (0..stop).rev().take_while(idle).filter(|i| events[*i].reads()).map(move |i| thread.event(i))
     }
@@ -115,7 +114,12 @@ impl Engine {
             .rev()
             .map(|id| {
                 let e = graph.event(*id);
-                format!("{} at {} sees {}", crate::trace::operation(&e.operation), show(graph.site(*id)), graph.value(e.location, e.rf))
+                format!(
+                    "{} at {} sees {}",
+                    crate::trace::operation(&e.operation),
+                    show(graph.site(*id)),
+                    graph.value(e.location, e.rf)
+                )
             })
             .collect();
         let others: Vec<String> = spinning.iter().skip(1).map(|t| self.thread_name(*t)).collect();
@@ -127,7 +131,13 @@ impl Engine {
         );
         let mut culprits = reads;
         culprits.push(thread.event(graph.thread(thread).len() - 1));
-        Found { kind: FailureKind::Livelock, message, thread, site: site.map(|s| (s.file().to_owned(), s.line())), culprits }
+        Found {
+            kind: FailureKind::Livelock,
+            message,
+            thread,
+            site: site.map(|s| (s.file().to_owned(), s.line())),
+            culprits,
+        }
     }
 
     fn deadlock(&self, waits: &[(ThreadId, super::thread::Waiting)]) -> Found {
@@ -175,7 +185,9 @@ impl Engine {
     /// The event through which somebody holds what is waited for: the last acquisition of it.
     fn holder(&self, wait: &super::thread::Waiting) -> Option<EventId> {
         use Label::*;
-        let holds = |l| matches!(l, MutexLock | MutexTryLock | RwLockRead | RwLockTryRead | RwLockWrite | RwLockTryWrite | OnceCall);
+        let holds = |l| {
+            matches!(l, MutexLock | MutexTryLock | RwLockRead | RwLockTryRead | RwLockWrite | RwLockTryWrite | OnceCall)
+        };
         let graph = &self.explorer.graph;
         holds(wait.operation.label).then_some(())?;
         let writes = graph.mo(wait.location).iter().rev();

@@ -220,7 +220,12 @@ impl Engine {
     }
 
     /// Adds an access as whoever decides wants it.
-    pub(super) fn guided_access(&mut self, operation: Operation, location: LocationId, site: Site) -> Result<EventId, Step<Accessed>> {
+    pub(super) fn guided_access(
+        &mut self,
+        operation: Operation,
+        location: LocationId,
+        site: Site,
+    ) -> Result<EventId, Step<Accessed>> {
         let thread = self.current;
         let newest = self.explorer.graph.mo(location).len();
         let events = self.explorer.graph.len();
@@ -229,14 +234,16 @@ impl Engine {
             Guide::Follow(follower) => {
                 let back = follower.choice(events) as usize;
                 let index = newest.checked_sub(back);
-                let added = index.and_then(|i| self.explorer.add_at(thread, operation, location, i, Reading::Any, site));
+                let added =
+                    index.and_then(|i| self.explorer.add_at(thread, operation, location, i, Reading::Any, site));
                 added.ok_or_else(|| self.off_schedule("a value that it names cannot be read here", site))
             }
             Guide::Sample(sampler) => {
                 let first = self.explorer.earliest(thread, location);
                 let index = sampler.rng.random_range(first as u64..=newest as u64) as usize;
                 let added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
-                let id = added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));
+                let id =
+                    added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));
                 Ok(id.expect("the newest write can always be read"))
             }
         }
@@ -245,7 +252,8 @@ impl Engine {
     /// The thread does something else than its recorded event.
     pub fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
         let graph = &self.explorer.graph;
-        let place = |site: Site| site.map_or("a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()));
+        let place =
+            |site: Site| site.map_or("a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()));
         let message = format!(
             "the test does not do the same each time: {} did `{}` at {} before, and does `{found}` at {} now\n\
              The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",

@@ -73,7 +73,14 @@ impl Locations {
     }
 
     /// Whether the access at `at` can be the recorded one of `location`; binds it at the first.
-    pub fn matches(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, outlives: bool) -> bool {
+    pub fn matches(
+        &mut self,
+        graph: &mut Graph,
+        location: LocationId,
+        at: usize,
+        width: Width,
+        outlives: bool,
+    ) -> bool {
         match self.places.get(location.slot()).copied().flatten() {
             Some(place) => place.at == at && place.width == width,
             None => {

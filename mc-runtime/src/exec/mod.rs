@@ -22,21 +22,21 @@ use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::options::{MemoryModel, Options};
 use crate::outcome::FailureKind;
+pub use crate::trace::Tracer;
+pub use access::Accessed;
+pub use access::is_static;
 use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub use guide::Guide;
+pub use guide::{Follower, Sampler};
 use locations::Locations;
 use rustc_hash::FxHashSet;
 use spin::Loops;
-pub use access::is_static;
 pub use spin::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-pub use access::Accessed;
-pub use guide::{Follower, Sampler};
 pub use thread::{Body, Panicked, State, Thread};
-pub use crate::trace::Tracer;
 
 /// How an operation of a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,7 +63,8 @@ impl Engine {
             Code::Spawn => {
                 let slot = self.explorer.graph.free_slot();
                 if slot.0 >= MOST_THREADS {
-                    let message = format!("more than {MOST_THREADS} threads at once: the engine keeps an arena for each");
+                    let message =
+                        format!("more than {MOST_THREADS} threads at once: the engine keeps an arena for each");
                     return Some(self.fail(FailureKind::Contract, message, site, Vec::new()));
                 }
                 self.explorer.add_plain(thread, operation, rf, u64::from(slot.0), site);
@@ -76,7 +77,13 @@ impl Engine {
     }
 
     /// A thread starts another; gives its slot.
-    pub fn spawn(&mut self, name: &mut Option<String>, stack: usize, body: &mut Option<Body>, site: Site) -> Step<ThreadId> {
+    pub fn spawn(
+        &mut self,
+        name: &mut Option<String>,
+        stack: usize,
+        body: &mut Option<Body>,
+        site: Site,
+    ) -> Step<ThreadId> {
         match self.plain(Operation::plain(Code::Spawn), EventId::INIT, site) {
             Step::Done(slot) => {
                 let child = ThreadId(slot as u32);

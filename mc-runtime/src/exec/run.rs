@@ -37,7 +37,11 @@ pub fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         }
         let ending = (*at).conclude();
         (*at).trace_end();
-        if ending == Ending::Complete { finish(at) } else { tear_down(at) }
+        if ending == Ending::Complete {
+            finish(at)
+        } else {
+            tear_down(at)
+        }
         let ending = if (*at).failure.is_some() && ending == Ending::Complete { Ending::Failed } else { ending };
         (*at).recycle();
         crash::running(ptr::null_mut());
@@ -212,7 +216,8 @@ impl Engine {
             return;
         }
         let bytes: usize = live.iter().map(|(_, b)| b.size).sum();
-        let mut lines = vec![format!("leak: {} of {bytes} bytes still allocated at the end", count(live.len(), "block"))];
+        let mut lines =
+            vec![format!("leak: {} of {bytes} bytes still allocated at the end", count(live.len(), "block"))];
         for (slot, block) in live.iter().take(5) {
             let thread = ThreadId(*slot as u32);
             let after = block.events.checked_sub(1).map(|last| thread.event(last as usize));
@@ -221,7 +226,13 @@ impl Engine {
             lines.push(format!("{} bytes allocated by {}{place}", block.size, self.thread_name(thread)));
         }
         let thread = ThreadId(live[0].0 as u32);
-        self.record(Found { kind: FailureKind::Leak, message: lines.join("\n"), thread, site: None, culprits: Vec::new() });
+        self.record(Found {
+            kind: FailureKind::Leak,
+            message: lines.join("\n"),
+            thread,
+            site: None,
+            culprits: Vec::new(),
+        });
     }
 
     /// A panic that nobody caught reached the end of a thread's code.

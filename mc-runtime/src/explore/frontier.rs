@@ -166,7 +166,12 @@ impl Frontier {
             let victim = match drop {
                 Drop::Newest => None,
                 Drop::Oldest => self.heap.iter().map(|q| q.sequence).min(),
-                Drop::Random => self.heap.iter().map(|q| (q.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15), q.sequence)).min().map(|m| m.1),
+                Drop::Random => self
+                    .heap
+                    .iter()
+                    .map(|q| (q.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15), q.sequence))
+                    .min()
+                    .map(|m| m.1),
             };
             let Some(victim) = victim else { return };
             self.heap.retain(|q| q.sequence != victim);

@@ -62,7 +62,14 @@ impl Explorer {
     }
 
     /// Adds an event without a location: nothing about it is a choice.
-    pub fn add_plain(&mut self, thread: ThreadId, operation: Operation, rf: EventId, value: u64, site: Site) -> EventId {
+    pub fn add_plain(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        rf: EventId,
+        value: u64,
+        site: Site,
+    ) -> EventId {
         let new = New { rf, ..New::plain(thread, operation, value) };
         self.graph.add(new, site)
     }

@@ -1,8 +1,8 @@
 //! The explorer against the specification's corpus, without running any code: programs are interpreted event by event.
 
 use super::*;
-use crate::ops::{Guard, Label, Rmw, Test, Update, Width};
 use crate::operation::Order;
+use crate::ops::{Guard, Label, Rmw, Test, Update, Width};
 use crate::options::Strategy;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -81,7 +81,13 @@ impl Program {
         let operand = |field: &str| operand(op, field, regs);
         let order_of = order(op, "ord").unwrap_or(Order::Relaxed);
         let make = |code, a, b| Operation {
-            a, b, code, order: order_of, failure: order(op, "fail_ord").unwrap_or(order_of), width: Width::W32, label: Label::Atomic,
+            a,
+            b,
+            code,
+            order: order_of,
+            failure: order(op, "fail_ord").unwrap_or(order_of),
+            width: Width::W32,
+            label: Label::Atomic,
         };
         let guarded = |test, add: u64| {
             let update = Update::KeepAdd { keep: !0, add: add as u32 };
@@ -176,7 +182,11 @@ fn explore(program: &Value, model: MemoryModel, strategy: Strategy) -> Counts {
     let mut counts = Counts::default();
     loop {
         let ended = run(&mut explorer, &program);
-        if ended { counts.complete += 1 } else { counts.blocked += 1 }
+        if ended {
+            counts.complete += 1
+        } else {
+            counts.blocked += 1
+        }
         if explorer.next() == Next::Done {
             return counts;
         }
@@ -194,11 +204,17 @@ fn check(name: &str, case: &Value, strategy: Strategy) {
         if expect.is_null() {
             continue;
         }
-        let want = Counts { complete: expect["complete"].as_u64().unwrap(), blocked: expect["blocked"].as_u64().unwrap() };
+        let want =
+            Counts { complete: expect["complete"].as_u64().unwrap(), blocked: expect["blocked"].as_u64().unwrap() };
         if want.complete + want.blocked > 2_000 && cfg!(debug_assertions) {
             continue; // the axioms are checked at every step
         }
-        assert_eq!(explore(&case["program"], model, strategy), want, "{name} under {key} by {strategy:?}: {}", case["program"]);
+        assert_eq!(
+            explore(&case["program"], model, strategy),
+            want,
+            "{name} under {key} by {strategy:?}: {}",
+            case["program"]
+        );
     }
 }
 

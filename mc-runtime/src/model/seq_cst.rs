@@ -63,7 +63,8 @@ impl Search<'_> {
             let Some(end) = (if event.is_seq_cst() { self.node(id) } else { self.fence_after(id) }) else { continue };
             let mut write = event.rf;
             loop {
-                let head = if self.graph.event(write).is_seq_cst() { self.node(write) } else { self.fence_before(write) };
+                let head =
+                    if self.graph.event(write).is_seq_cst() { self.node(write) } else { self.fence_before(write) };
                 if let Some(head) = head {
                     cycles.edge(head, end);
                 }

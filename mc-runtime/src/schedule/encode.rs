@@ -12,7 +12,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// Another version of the format.
-    #[error("the schedule has format `{found}`, this version of cargo-mc reads `mc1`; replay it with the version that made it")]
+    #[error(
+        "the schedule has format `{found}`, this version of cargo-mc reads `mc1`; replay it with the version that made it"
+    )]
     Version {
         /// What stands before the point.
         found: String,

@@ -54,7 +54,11 @@ pub(super) fn watch(limit: u64) {
             // SAFETY: only the counter, behind its own `Arc`, is read; the engine lives until the process ends.
             let made = unsafe { engine.as_ref() }.map_or(0, |e| e.progress.load(Ordering::Relaxed));
             let now = (engine, made, EXECUTION.load(Ordering::Relaxed));
-            let still = if now.0.is_null() || (now.0, now.1, now.2) != (last.0, last.1, last.2) { 0 } else { STILL.load(Ordering::Relaxed) + 1 };
+            let still = if now.0.is_null() || (now.0, now.1, now.2) != (last.0, last.1, last.2) {
+                0
+            } else {
+                STILL.load(Ordering::Relaxed) + 1
+            };
             STILL.store(still, Ordering::Relaxed);
             last = now;
             if still >= 4 {

@@ -120,7 +120,11 @@ extern "C" fn on_stop(_signal: libc::c_int) {
 
 fn serve_check(options: Options, body: crate::exec::run::TestBody) -> ! {
     if options.queue_limit.is_some() && !matches!(options.strategy, Strategy::Bfs | Strategy::Random) {
-        refuse("`queue_limit` counts for the strategies `bfs` and `random` only; the frontier of the others needs none".to_owned(), 96);
+        refuse(
+            "`queue_limit` counts for the strategies `bfs` and `random` only; the frontier of the others needs none"
+                .to_owned(),
+            96,
+        );
     }
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler only stores to an atomic.

@@ -12,12 +12,11 @@ pub(crate) fn touched<T: ?Sized>(object: &T, drop: unsafe fn(&T)) {
     if !ops::is_static(at.cast()) {
         return;
     }
-    let ended: Box<dyn FnOnce() + '_> = Box::new(move || {
+    let ended = move || {
         // SAFETY: `at` is in a `static`, so it is valid for ever; this runs at the end of the execution, when nobody else
         // has access and just before the engine overwrites the bytes, so what `drop` leaves behind is never used.
         unsafe { drop(&*at) }
-    });
-    // SAFETY: only the lifetime changes. `object` is in a `static`, so the types that the closure names are `'static`.
-    let ended: Box<dyn FnOnce()> = unsafe { std::mem::transmute(ended) };
-    ops::restore(at.cast_mut().cast(), size_of_val(object), ended);
+    };
+    // SAFETY: `object` is in a `static`, so the types that the closure names are `'static`.
+    unsafe { ops::restore(at.cast_mut().cast(), size_of_val(object), ended) };
 }

@@ -18,7 +18,7 @@ use mc_runtime::ops;
 ///
 /// # Panics
 /// When `order` is `Relaxed`.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn fence(order: Ordering) {
     // The real fence, too, where the engine has none: it panics for `Relaxed`.
@@ -29,7 +29,7 @@ pub fn fence(order: Ordering) {
 
 /// As [`std::sync::atomic::spin_loop_hint`].
 #[deprecated(since = "1.51.0", note = "use hint::spin_loop instead")]
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn spin_loop_hint() {
     crate::checked::hint::spin_loop();
@@ -76,7 +76,7 @@ macro_rules! common {
         ///
         /// # Safety
         /// As std's: `ptr` is aligned for the atomic and valid for reads and writes for the whole of `'a`, and accesses that are not atomic do not race with it.
-        #[inline]
+        #[inline(always)]
         pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
             // SAFETY: the caller promises what std's `from_ptr` asks for, and `Self` is `repr(transparent)` over std's atomic,
             // which has the layout of the value.
@@ -84,24 +84,24 @@ macro_rules! common {
         }
 
         /// The value, through exclusive access.
-        #[inline]
+        #[inline(always)]
         pub fn get_mut(&mut self) -> &mut $value {
             self.0.get_mut()
         }
 
         /// The value.
-        #[inline]
+        #[inline(always)]
         pub const fn into_inner(self) -> $value {
             self.0.into_inner()
         }
 
         /// Where the value is.
-        #[inline]
+        #[inline(always)]
         pub const fn as_ptr(&self) -> *mut $value {
             self.0.as_ptr()
         }
 
-        #[inline]
+        #[inline(always)]
         fn at(&self) -> *mut () {
             self.0.as_ptr().cast()
         }
@@ -110,7 +110,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `order` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
             if refused_for_load(order) {
@@ -126,7 +126,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `order` is `Acquire` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
             if refused_for_store(order) || !ops::store(self.at(), $width, $to_bits(val), order, Label::Atomic) {
@@ -135,7 +135,7 @@ macro_rules! common {
         }
 
         /// Stores a value and returns the previous one.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
             match ops::rmw(self.at(), $width, Rmw::Swap, $to_bits(val), order, Label::Atomic) {
@@ -146,7 +146,7 @@ macro_rules! common {
 
         /// Stores `new` if the value is `current`, and returns the previous value.
         #[deprecated(since = "1.50.0", note = "use `compare_exchange` or `compare_exchange_weak` instead")]
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
             match self.compare_exchange(current, new, order, strongest_failure(order)) {
@@ -158,7 +158,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `failure` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn compare_exchange(
             &self,
@@ -177,7 +177,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `failure` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn compare_exchange_weak(
             &self,
@@ -192,7 +192,7 @@ macro_rules! common {
             }
         }
 
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         fn exchange(
             &self,
@@ -221,7 +221,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `fetch_order` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut f: F) -> Result<$value, $value>
         where
@@ -244,7 +244,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `fetch_order` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn try_update(
             &self,
@@ -259,7 +259,7 @@ macro_rules! common {
         ///
         /// # Panics
         /// When `fetch_order` is `Release` or `AcqRel`.
-        #[inline]
+        #[inline(always)]
         #[track_caller]
         pub fn update(
             &self,
