@@ -13,7 +13,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Style, View};
 use crate::settings::{Layer, SettingError};
 use crate::worker::client::{Binary, ClientError, Control, Print};
-use crate::worker::{Replayed, TraceEvent};
+use crate::worker::{Message, TraceEvent};
 
 /// Why a test could not be checked.
 #[derive(Debug, thiserror::Error)]
@@ -93,8 +93,7 @@ fn trace(binary: &Binary, name: &str, options: &Options, failure: &Failure) -> V
     if failure.schedule.is_empty() {
         return Vec::new();
     }
-    match binary.replay(name, options, &failure.schedule, Print::Hidden, &mut |_| Control::Continue) {
-        Ok((events, Replayed::Failed(_) | Replayed::Passed)) => events,
-        Ok((_, Replayed::Diverged { .. })) | Err(_) => Vec::new(),
-    }
+    let control = &mut |_: Option<&Message>| Control::Continue;
+    let replayed = binary.replay(name, options, &failure.schedule, Print::Hidden, control);
+    replayed.map(|(events, _)| events).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ mod building;
 mod crashes;
 mod interrupts;
 mod machines;
+mod plain;
 mod protocol;
 mod replays;
 mod verdicts;
