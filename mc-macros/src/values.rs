@@ -206,6 +206,52 @@ mod tests {
     }
 
     #[test]
+    fn options_and_texts_are_those_of_the_runtime() {
+        assert_eq!(OPTIONS.map(|(name, _)| name), mc_runtime::settings::NAMES);
+        assert_eq!(KINDS, mc_runtime::outcome::FailureKind::ALL.map(|kind| kind.name()));
+        let texts = [
+            "10m",
+            "1h30m",
+            "250 ms",
+            "0s",
+            "10",
+            "1_0s",
+            "4G",
+            "4GiB",
+            "4Gb",
+            "4GBB",
+            "4 kb",
+            "0",
+            "1,000",
+            "8:oldest",
+            "8:",
+            "pct:3",
+            "pct:0",
+            "PCT:3",
+            "walk",
+            "sc",
+            "SC",
+            "rc20",
+            "leak",
+            "data-race",
+            "proved",
+            "bounded",
+            "",
+            " ",
+            "µs",
+            "1d 2h",
+            "99999999999T",
+            "18446744073709551615d",
+        ];
+        for (name, form) in OPTIONS.into_iter().filter(|(_, form)| form.takes_strings()) {
+            for text in texts {
+                let understood = mc_runtime::settings::Layer::default().set(name, text).is_ok();
+                assert_eq!(form.accepts(text), understood, "{name} = {text:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_typing_error_finds_its_word_and_nonsense_none() {
         let names = || OPTIONS.iter().map(|(name, _)| *name);
         assert_eq!(nearest("max_execution", names()), Some("max_executions"));
