@@ -142,16 +142,17 @@ impl Location {
         }
     }
 
-    /// A loop of its own, so that no other load shares its place in the source.
+    /// Reads until it reads `value`: one read of the specification, if the engine sees at the second load that the round before it
+    /// had no effect. So the loop must leave everything as it was before its first load: its own function, the load last (in
+    /// a `while` the compiler makes a load of its own for the first round), compiled optimised in every profile.
     #[inline(never)]
     fn spin_until(&self, value: i64, order: Ordering) {
-        match self {
-            Self::Atomic(at) => {
-                while at.load(order) != value {
-                    mc::hint::spin_loop();
-                }
+        let Self::Atomic(at) = self else { unreachable!("`Program::resolve` refuses to await anything else") };
+        loop {
+            mc::hint::spin_loop();
+            if at.load(order) == value {
+                return;
             }
-            Self::Guarded(_) | Self::Lock(_) => unreachable!("`Program::resolve` refuses to await them"),
         }
     }
 

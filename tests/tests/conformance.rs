@@ -1,0 +1,57 @@
+//! The native engine, through the real shims, against the executable specification: the same number of executions and the
+//! same outcomes on every litmus program and on the random programs that the repository keeps.
+//!
+//! Compiled with `--cfg mc` this is one test per corpus and memory model. Without it the checked types are std's, and the one
+//! test that is left runs cargo again with `--cfg mc`, in the folder `mc-conformance` of the target directory.
+
+#[cfg(mc)]
+mod checked {
+    use std::sync::{Mutex, PoisonError};
+
+    use mc_runtime::options::MemoryModel;
+    use mc_tests::conformance::Tally;
+    use mc_tests::corpus::{self, Entry};
+
+    /// One test at a time: what another thread of the process writes to its statics looks like an effect of a spin loop's round,
+    /// and then the loop is only found to repeat one round later.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn compare_all(entries: &[Entry], model: MemoryModel) {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = Tally::default();
+        for entry in entries {
+            tally.add(entry, model);
+        }
+        if let Err(text) = tally.verdict() {
+            panic!("{text}");
+        }
+    }
+
+    #[test]
+    fn litmus_programs_under_rc20() {
+        compare_all(&corpus::litmus(), MemoryModel::Rc20);
+    }
+
+    #[test]
+    fn litmus_programs_under_sc() {
+        compare_all(&corpus::litmus(), MemoryModel::Sc);
+    }
+
+    #[test]
+    fn random_programs_under_rc20() {
+        compare_all(&corpus::random(), MemoryModel::Rc20);
+    }
+
+    #[test]
+    fn random_programs_under_sc() {
+        compare_all(&corpus::random(), MemoryModel::Sc);
+    }
+}
+
+#[cfg(not(mc))]
+#[test]
+fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
+    if let Err(error) = mc_tests::checked::run_test("conformance", env!("CARGO_TARGET_TMPDIR"), "mc-conformance") {
+        panic!("{error}");
+    }
+}
