@@ -88,7 +88,8 @@ pub(crate) fn run(
             let work = move || {
                 let mut check = check;
                 crate::worker::crash::use_signal_stack();
-                let done = (&mut check).0.explore();
+                let Movable(inner) = &mut check; // all of it goes along
+                let done = inner.explore();
                 (check, done)
             };
             let worker = std::thread::Builder::new().name("mc".to_owned()).spawn_scoped(scope, work);
@@ -182,13 +183,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                  The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over."
                 .to_owned();
             let thread = crate::ids::ThreadId::MAIN;
-            self.engine.record(Found {
-                kind: FailureKind::Nondeterminism,
-                message,
-                thread,
-                site: None,
-                culprits: Vec::new(),
-            });
+            self.engine.record(Found { kind: FailureKind::Nondeterminism, message, thread, site: None });
         }
     }
 

@@ -36,13 +36,13 @@ type Create =
 /// # Safety
 /// As `pthread_create(3)`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_create(
+pub(crate) unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     start: Start,
     argument: *mut libc::c_void,
 ) -> libc::c_int {
-    if with_engine(|e| uncontrolled(e)).is_some() {
+    if with_engine(uncontrolled).is_some() {
         return libc::EAGAIN;
     }
     // SAFETY: the name of a function of the C library, which is there and has this signature.
@@ -67,7 +67,7 @@ fn uncontrolled(engine: &mut Engine) {
          Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check."
     );
     let thread = engine.current;
-    engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site, culprits: Vec::new() });
+    engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site });
 }
 
 /// The innermost place of the call stack that is neither the standard library's nor ours.

@@ -4,11 +4,11 @@ use std::fmt;
 
 /// A thread of the test: a slot of the execution graph. 0 is the body of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadId(pub u32);
+pub(crate) struct ThreadId(pub u32);
 
 /// The `index`-th event of `thread`. Ordered by thread, then by program order: *not* by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventId {
+pub(crate) struct EventId {
     /// Whose event.
     pub thread: ThreadId,
     /// Its position in program order, from 0.
@@ -17,25 +17,25 @@ pub struct EventId {
 
 impl EventId {
     /// The write that initialises every location; it is no event of any thread.
-    pub const INIT: EventId = EventId { thread: ThreadId(u32::MAX), index: 0 };
+    pub(crate) const INIT: EventId = EventId { thread: ThreadId(u32::MAX), index: 0 };
 
     /// Whether this is [`EventId::INIT`].
-    pub fn is_init(self) -> bool {
+    pub(crate) fn is_init(self) -> bool {
         self == Self::INIT
     }
 }
 
 impl ThreadId {
     /// The body of the test.
-    pub const MAIN: ThreadId = ThreadId(0);
+    pub(crate) const MAIN: ThreadId = ThreadId(0);
 
     /// As an index of per-thread tables.
-    pub fn slot(self) -> usize {
+    pub(crate) fn slot(self) -> usize {
         self.0 as usize
     }
 
     /// The thread's event number `index`.
-    pub fn event(self, index: usize) -> EventId {
+    pub(crate) fn event(self, index: usize) -> EventId {
         EventId { thread: self, index: u32::try_from(index).expect("events per thread are limited below 2^32") }
     }
 }
@@ -48,14 +48,14 @@ impl fmt::Display for ThreadId {
 
 /// An atomic location of the execution graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LocationId(pub u32);
+pub(crate) struct LocationId(pub u32);
 
 impl LocationId {
     /// Of an event that touches no location.
-    pub const NONE: LocationId = LocationId(u32::MAX);
+    pub(crate) const NONE: LocationId = LocationId(u32::MAX);
 
     /// As an index of per-location tables.
-    pub fn slot(self) -> usize {
+    pub(crate) fn slot(self) -> usize {
         self.0 as usize
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 /// The memory ordering of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Order {
+pub(crate) enum Order {
     /// `Relaxed`
     Relaxed,
     /// `Acquire`
@@ -23,12 +23,12 @@ pub enum Order {
 
 impl Order {
     /// Does it have acquire semantics?
-    pub fn acquires(self) -> bool {
+    pub(crate) fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
     }
 
     /// Does it have release semantics?
-    pub fn releases(self) -> bool {
+    pub(crate) fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
 }
@@ -47,7 +47,7 @@ impl From<Ordering> for Order {
 
 /// What an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
+pub(crate) enum Code {
     /// A read.
     Load,
     /// A write of `a`.
@@ -77,7 +77,7 @@ pub enum Code {
 /// Why a thread stops for good at a `Block` event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum BlockReason {
+pub(crate) enum BlockReason {
     /// `assume` of something false.
     Assume,
     /// A spin loop whose round had no effect.
@@ -86,9 +86,8 @@ pub enum BlockReason {
 
 /// The kind of a [`Test`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in `Test`")]
 #[repr(u8)]
-pub enum TestCode {
+pub(crate) enum TestCode {
     Bit,
     Mask,
     Not,
@@ -97,9 +96,8 @@ pub enum TestCode {
 
 /// The kind of an [`Update`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in `Update`")]
 #[repr(u8)]
-pub enum UpdateCode {
+pub(crate) enum UpdateCode {
     KeepAdd,
     Claim,
     ClearPair,
@@ -107,7 +105,7 @@ pub enum UpdateCode {
 
 /// An operation with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// First operand, see [`Code`].
     pub a: u64,
     /// Second operand.
@@ -134,13 +132,13 @@ fn halves(x: u64) -> (u32, u32) {
 
 impl Operation {
     /// An operation without operands or location.
-    pub fn plain(code: Code) -> Self {
+    pub(crate) fn plain(code: Code) -> Self {
         let order = Order::Relaxed;
         Operation { a: 0, b: 0, code, order, failure: order, width: Width::W64, label: Label::Atomic }
     }
 
     /// A guarded read-modify-write.
-    pub fn guarded(guard: Guard, width: Width, order: Order, label: Label) -> Self {
+    pub(crate) fn guarded(guard: Guard, width: Width, order: Order, label: Label) -> Self {
         let (test, a) = match guard.test {
             Test::Bit { bit, set } => (TestCode::Bit, pair(u32::from(bit), u32::from(set))),
             Test::Mask { mask, want } => (TestCode::Mask, pair(mask, want)),
@@ -156,12 +154,12 @@ impl Operation {
     }
 
     /// Does it read, write or update a location?
-    pub fn has_location(&self) -> bool {
+    pub(crate) fn has_location(&self) -> bool {
         matches!(self.code, Code::Load | Code::Store | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
     }
 
     /// Is it a guarded read-modify-write whose test fails for `old`?
-    pub fn must_wait(&self, old: u64) -> bool {
+    pub(crate) fn must_wait(&self, old: u64) -> bool {
         let Code::Guarded(test, _) = self.code else { return false };
         let (x, y) = halves(self.a);
         !match test {
@@ -173,7 +171,7 @@ impl Operation {
     }
 
     /// What a read-modify-write that reads `old` writes; `None` when it only reads.
-    pub fn result(&self, old: u64) -> Option<u64> {
+    pub(crate) fn result(&self, old: u64) -> Option<u64> {
         match self.code {
             Code::Rmw(rmw) => Some(modify(rmw, old, self.a, self.width)),
             Code::CompareExchange => (old == self.a).then_some(self.b),

@@ -549,7 +549,7 @@ pub type Locals = Vec<(usize, *mut (), unsafe fn(*mut ()))>;
 pub fn fail(kind: FailureKind, message: String) -> ! {
     let site = Some(Location::caller());
     let kept = with_engine(|_| message.as_str().to_owned()).unwrap_or_default();
-    wait_for(|e| e.fail::<()>(kind, kept.clone(), site, Vec::new()));
+    wait_for(|e| e.fail::<()>(kind, kept.clone(), site));
     panic!("{message}")
 }
 

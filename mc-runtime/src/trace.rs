@@ -10,7 +10,7 @@ use crate::worker::TraceEvent;
 use std::fmt;
 
 /// Gets the events of a replay, in the order of execution.
-pub struct Tracer(pub Box<dyn FnMut(TraceEvent)>);
+pub(crate) struct Tracer(pub Box<dyn FnMut(TraceEvent)>);
 
 impl fmt::Debug for Tracer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,7 +19,7 @@ impl fmt::Debug for Tracer {
 }
 
 /// What an operation is called.
-pub fn label(label: Label) -> &'static str {
+pub(crate) fn label(label: Label) -> &'static str {
     match label {
         Label::Atomic => "atomic",
         Label::MutexLock => "Mutex::lock",
@@ -78,7 +78,7 @@ fn rmw(rmw: Rmw) -> &'static str {
 }
 
 /// An operation in words.
-pub fn operation(operation: &Operation) -> String {
+pub(crate) fn operation(operation: &Operation) -> String {
     let (a, b) = (operation.a, operation.b);
     let by = order(operation.order);
     if operation.label != Label::Atomic {
@@ -103,7 +103,7 @@ pub fn operation(operation: &Operation) -> String {
 
 impl Engine {
     /// Tells the tracer of an event, if there is one.
-    pub fn trace(&mut self, id: EventId, site: Site, old: u64) {
+    pub(crate) fn trace(&mut self, id: EventId, site: Site, old: u64) {
         if self.tracer.is_some() {
             let event = self.describe_event(id, site, old);
             self.tell(event);
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Tells the tracer of a non-atomic access.
-    pub fn trace_cell(&mut self, what: &str, site: Site) {
+    pub(crate) fn trace_cell(&mut self, what: &str, site: Site) {
         if self.tracer.is_some() {
             let event = self.trace_event(self.current, format!("{what} of plain memory"), site);
             self.tell(event);
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Tells the tracer what threads wait for at the end, and what failed.
-    pub fn trace_end(&mut self) {
+    pub(crate) fn trace_end(&mut self) {
         if self.tracer.is_none() {
             return;
         }

@@ -12,7 +12,7 @@ use crate::outcome::FailureKind;
 
 /// What an access of the running thread found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accessed {
+pub(crate) struct Accessed {
     /// The value that was read.
     pub old: u64,
     /// Whether it wrote.
@@ -21,7 +21,7 @@ pub struct Accessed {
 
 impl Engine {
     /// An access at an address. Called again when it had to wait.
-    pub fn access(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+    pub(crate) fn access(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -100,7 +100,7 @@ impl Engine {
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, is_static(at));
         if self.is_dead(location, at) {
             let message = format!("{} of an atomic in memory that was freed", describe(&operation));
-            return self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+            return self.fail(FailureKind::UseAfterFree, message, site);
         }
         if self.explorer.must_wait(&operation, location) {
             let me = &mut self.threads[slot];
@@ -134,7 +134,7 @@ impl Engine {
         self.executed_event();
         if self.locations.is_freed(event.location) {
             let message = format!("{} of an atomic in memory that was freed", describe(&event.operation));
-            return self.fail(FailureKind::UseAfterFree, message, site, vec![id]);
+            return self.fail(FailureKind::UseAfterFree, message, site);
         }
         self.trace(id, site, old);
         Step::Done(Accessed { old, wrote: event.writes })
@@ -170,7 +170,7 @@ impl Engine {
     }
 
     /// Does a loop have to be looked at in this check? Then operations clean the stack below them.
-    pub fn compares_states(&self) -> bool {
+    pub(crate) fn compares_states(&self) -> bool {
         self.loops.any()
     }
 
@@ -205,11 +205,11 @@ fn same_kind(recorded: &Operation, now: &Operation) -> bool {
 }
 
 /// Is the address in writable data of the executable?
-pub fn is_static(at: usize) -> bool {
+pub(crate) fn is_static(at: usize) -> bool {
     super::data().iter().any(|(start, len)| (*start..start + len).contains(&at))
 }
 
 /// An operation in words.
-pub fn describe(operation: &Operation) -> String {
+pub(super) fn describe(operation: &Operation) -> String {
     crate::trace::operation(operation)
 }

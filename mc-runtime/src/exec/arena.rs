@@ -17,7 +17,7 @@ const REGION: usize = 1 << 40;
 const REGIONS: usize = 16;
 const ARENA: usize = REGION / ARENAS;
 /// Arenas: one per thread slot.
-pub const ARENAS: usize = 256;
+pub(crate) const ARENAS: usize = 256;
 /// Bytes before each block: its arena and index.
 const HEADER: usize = 16;
 
@@ -30,13 +30,13 @@ thread_local! {
 }
 
 /// Lets allocations of this thread of the operating system go to `heap` (to the system, if null). Returns what was before.
-pub fn switch(heap: *mut Heap) -> *mut Heap {
+pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
     HEAP.replace(heap)
 }
 
 /// A block of an arena.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// Its first byte.
     pub start: usize,
     /// In bytes.
@@ -59,7 +59,7 @@ struct Arena {
 
 /// All arenas of an execution.
 #[derive(Debug)]
-pub struct Heap {
+pub(crate) struct Heap {
     base: usize,
     limit: usize,
     used: usize,
@@ -77,7 +77,7 @@ pub struct Heap {
 
 impl Heap {
     /// A heap of at most `limit` bytes. `None` if its address space cannot be had (it is in use, or limited).
-    pub fn new(limit: usize) -> Option<Self> {
+    pub(crate) fn new(limit: usize) -> Option<Self> {
         let base = take_region()?;
         let arenas = (0..ARENAS).map(|_| Arena::default()).collect();
         Some(Heap {
@@ -94,13 +94,13 @@ impl Heap {
     }
 
     /// The thread in `slot` runs next, and has made `events` events.
-    pub fn enter(&mut self, slot: usize, events: u32) {
+    pub(crate) fn enter(&mut self, slot: usize, events: u32) {
         self.current = slot;
         self.arenas[slot].events = events;
     }
 
     /// Another execution begins.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         for (slot, arena) in self.arenas.iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
             if arena.top > KEEP {
@@ -118,29 +118,24 @@ impl Heap {
     }
 
     /// The blocks that are still in use, with the slot of the thread that made them.
-    pub fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
+    pub(crate) fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
         let arenas = self.arenas.iter().enumerate().filter(|(_, a)| a.live > 0);
         arenas.flat_map(|(slot, a)| a.blocks.iter().filter(|b| !b.freed).map(move |b| (slot, *b)))
     }
 
-    /// Bytes in use.
-    pub fn used(&self) -> usize {
-        self.used
-    }
-
     /// The bytes of the arenas that were handed out, for the comparison of states.
-    pub fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(crate) fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let start = |slot| self.base + slot * ARENA;
         self.arenas.iter().enumerate().filter(|(_, a)| a.top > 0).map(move |(slot, a)| (start(slot), a.top))
     }
 
     /// Is the address in the arenas?
-    pub fn contains(&self, at: usize) -> bool {
+    pub(crate) fn contains(&self, at: usize) -> bool {
         (self.base..self.base + REGION).contains(&at)
     }
 
     /// The block that holds the address.
-    pub fn block(&self, at: usize) -> Option<Block> {
+    pub(crate) fn block(&self, at: usize) -> Option<Block> {
         if !self.contains(at) {
             return None;
         }
@@ -236,7 +231,7 @@ fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
 }
 
 /// Is [`Allocator`] the global allocator of this process?
-pub fn is_installed() -> bool {
+pub(crate) fn is_installed() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
     *INSTALLED.get_or_init(|| {
         let Some(mut heap) = Heap::new(1 << 20) else { return false };

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 /// An access.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub(super) struct Access {
     /// Whose.
     pub thread: ThreadId,
     /// How many events that thread had made before.
@@ -31,7 +31,7 @@ struct CellState {
 
 /// All cells of the running execution.
 #[derive(Debug, Default)]
-pub struct Cells {
+pub(super) struct Cells {
     by_address: FxHashMap<usize, usize>,
     cells: Vec<CellState>,
     used: usize,
@@ -39,13 +39,19 @@ pub struct Cells {
 
 impl Cells {
     /// Another execution begins.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.by_address.clear();
         self.used = 0;
     }
 
     /// Records an access; gives an earlier one that races with it. `ordered`: does that one happen before this?
-    pub fn access(&mut self, at: usize, size: usize, new: Access, ordered: impl Fn(&Access) -> bool) -> Option<Access> {
+    pub(super) fn access(
+        &mut self,
+        at: usize,
+        size: usize,
+        new: Access,
+        ordered: impl Fn(&Access) -> bool,
+    ) -> Option<Access> {
         let index = *self.by_address.entry(at).or_insert(self.used);
         if index == self.used {
             self.used += 1;
@@ -66,7 +72,7 @@ impl Cells {
     }
 
     /// The memory was freed: gives an access in it that does not happen before that, and forgets the cells.
-    pub fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<Access> {
+    pub(super) fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<Access> {
         let mut race = None;
         for cell in self.cells[..self.used].iter_mut().filter(|c| (range.0..range.1).contains(&c.at)) {
             race = race.or_else(|| cell.last.iter().copied().find(|a| !ordered(a)));

@@ -10,7 +10,7 @@ use crate::outcome::FailureKind;
 
 impl Engine {
     /// Nobody can move (or the execution was cut): what is it?
-    pub fn conclude(&mut self) -> Ending {
+    pub(crate) fn conclude(&mut self) -> Ending {
         if self.restart {
             return Ending::Restart;
         }
@@ -129,15 +129,7 @@ impl Engine {
             self.thread_name(thread),
             values.join("; "),
         );
-        let mut culprits = reads;
-        culprits.push(thread.event(graph.thread(thread).len() - 1));
-        Found {
-            kind: FailureKind::Livelock,
-            message,
-            thread,
-            site: site.map(|s| (s.file().to_owned(), s.line())),
-            culprits,
-        }
+        Found { kind: FailureKind::Livelock, message, thread, site: site.map(|s| (s.file().to_owned(), s.line())) }
     }
 
     fn deadlock(&self, waits: &[(ThreadId, super::thread::Waiting)]) -> Found {
@@ -167,7 +159,7 @@ impl Engine {
         };
         let thread = first.map_or(ThreadId::MAIN, |f| f.0);
         let site = first.and_then(|f| f.1.site).map(|s| (s.file().to_owned(), s.line()));
-        Found { kind, message: format!("{head}\n{}", lines.join("\n")), thread, site, culprits: Vec::new() }
+        Found { kind, message: format!("{head}\n{}", lines.join("\n")), thread, site }
     }
 
     fn explain_wait(&self, thread: ThreadId, wait: &super::thread::Waiting) -> String {

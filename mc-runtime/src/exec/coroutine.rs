@@ -6,11 +6,11 @@ use std::fmt;
 use std::io;
 
 /// What a coroutine suspends itself through.
-pub type Suspender = Yielder<(), ()>;
+pub(super) type Suspender = Yielder<(), ()>;
 
 /// Stacks that wait for a thread, by size.
 #[derive(Default)]
-pub struct Stacks {
+pub(crate) struct Stacks {
     spare: Vec<DefaultStack>,
 }
 
@@ -35,7 +35,7 @@ impl Stacks {
 }
 
 /// A thread of the test on its own stack.
-pub struct Fiber {
+pub(crate) struct Fiber {
     coroutine: Coroutine<(), (), (), DefaultStack>,
     /// The highest address of its stack.
     pub base: usize,
@@ -51,7 +51,7 @@ impl fmt::Debug for Fiber {
 
 impl Fiber {
     /// A coroutine that will run `main` on a stack of at least `size` bytes. `main` must not unwind.
-    pub fn new(stacks: &mut Stacks, size: usize, main: impl FnOnce(&Suspender) + 'static) -> io::Result<Self> {
+    pub(crate) fn new(stacks: &mut Stacks, size: usize, main: impl FnOnce(&Suspender) + 'static) -> io::Result<Self> {
         let stack = stacks.take(size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let coroutine = Coroutine::with_stack(stack, move |suspender: &Suspender, ()| main(suspender));
@@ -59,12 +59,12 @@ impl Fiber {
     }
 
     /// Runs it until it suspends itself or ends; true when it has ended.
-    pub fn resume(&mut self) -> bool {
+    pub(crate) fn resume(&mut self) -> bool {
         matches!(self.coroutine.resume(()), CoroutineResult::Return(()))
     }
 
     /// Gives the stack back. If the coroutine has not ended, what is on its stack is forgotten, without running destructors.
-    pub fn recycle(mut self, stacks: &mut Stacks) {
+    pub(crate) fn recycle(mut self, stacks: &mut Stacks) {
         if !self.coroutine.done() {
             // SAFETY: what is forgotten owned memory in the arenas (reset with the execution) or leaks; nobody resumes it again,
             // and nobody holds a reference into its stack: all threads of the execution are given up together.

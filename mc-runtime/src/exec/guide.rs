@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 
 /// Who decides about threads and values beyond the prefix.
 #[derive(Debug)]
-pub enum Guide {
+pub(crate) enum Guide {
     /// The exploration: the leftmost thread that can move, the newest write, and everything else later.
     Explore,
     /// A schedule.
@@ -24,7 +24,7 @@ pub enum Guide {
 
 /// A schedule that is followed.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     schedule: Schedule,
     digest: Digest,
     added: u32,
@@ -34,7 +34,7 @@ pub struct Follower {
 
 impl Follower {
     /// To follow `schedule`.
-    pub fn new(schedule: Schedule) -> Self {
+    pub(crate) fn new(schedule: Schedule) -> Self {
         Follower { schedule, digest: Digest::default(), added: 0, last: None, alive: vec![0] }
     }
 
@@ -56,7 +56,7 @@ impl Follower {
     }
 
     /// An event was added.
-    pub fn added(&mut self, thread: ThreadId, code: Code, value: u64) {
+    pub(crate) fn added(&mut self, thread: ThreadId, code: Code, value: u64) {
         if self.added == self.schedule.events {
             return; // beyond what is recorded, as after a crash that no longer happens
         }
@@ -73,7 +73,7 @@ impl Follower {
     }
 
     /// Did the execution do what the schedule was made from?
-    pub fn is_followed(&self) -> bool {
+    pub(crate) fn is_followed(&self) -> bool {
         self.digest.value() == self.schedule.digest && self.added == self.schedule.events
     }
 }
@@ -82,7 +82,7 @@ impl Follower {
 ///
 /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT.
 #[derive(Debug)]
-pub struct Sampler {
+pub(crate) struct Sampler {
     rng: Pcg64,
     /// Of PCT; `None` for a walk.
     changes: Option<u32>,
@@ -96,7 +96,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler with its own stream of random numbers.
-    pub fn new(seed: u64, changes: Option<u32>) -> Self {
+    pub(crate) fn new(seed: u64, changes: Option<u32>) -> Self {
         let rng = Pcg64::new(u128::from(seed), 1);
         Sampler { rng, changes, priorities: Vec::new(), points: Vec::new(), lowest: 0, length: 100 }
     }
@@ -131,7 +131,7 @@ impl Sampler {
     }
 
     /// The thread gets the lowest priority.
-    pub fn demote(&mut self, thread: ThreadId) {
+    pub(crate) fn demote(&mut self, thread: ThreadId) {
         if let Some(priority) = self.priorities.get_mut(thread.slot()) {
             self.lowest -= 1;
             *priority = self.lowest;
@@ -141,12 +141,12 @@ impl Sampler {
 
 impl Guide {
     /// Does it decide every event? (The exploration does not: it lets a thread run on.)
-    pub fn decides(&self) -> bool {
+    pub(crate) fn decides(&self) -> bool {
         !matches!(self, Guide::Explore)
     }
 
     /// An execution begins.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         match self {
             Guide::Explore => {}
             Guide::Follow(follower) => *follower = Follower::new(follower.schedule.clone()),
@@ -155,12 +155,12 @@ impl Guide {
     }
 
     /// Is the running thread to stop for good instead of the event number `at`?
-    pub fn blocks_now(&self, at: usize) -> bool {
+    pub(crate) fn blocks_now(&self, at: usize) -> bool {
         matches!(self, Guide::Follow(f) if f.schedule.at(at).any(|c| c == Change::Stop))
     }
 
     /// The value of a data choice.
-    pub fn choose(&mut self, at: usize, n: u64) -> u64 {
+    pub(crate) fn choose(&mut self, at: usize, n: u64) -> u64 {
         match self {
             Guide::Explore => 0,
             Guide::Follow(follower) => u64::from(follower.choice(at)),
@@ -171,7 +171,7 @@ impl Guide {
 
 impl Engine {
     /// The thread that runs next, if any can.
-    pub fn pick(&mut self) -> Option<ThreadId> {
+    pub(crate) fn pick(&mut self) -> Option<ThreadId> {
         if self.cutting {
             return None;
         }
@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// The thread does something else than its recorded event.
-    pub fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
+    pub(crate) fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
         let graph = &self.explorer.graph;
         let place =
             |site: Site| site.map_or("a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()));
@@ -262,14 +262,14 @@ impl Engine {
             place(graph.site(id)),
             place(site),
         );
-        self.fail(FailureKind::Nondeterminism, message, site, Vec::new())
+        self.fail(FailureKind::Nondeterminism, message, site)
     }
 
     /// The program does something that the followed schedule does not fit.
-    pub fn off_schedule<T>(&mut self, what: &str, site: Site) -> Step<T> {
+    pub(crate) fn off_schedule<T>(&mut self, what: &str, site: Site) -> Step<T> {
         let events = self.explorer.graph.len();
         let message = format!("the execution does not fit the schedule: {what} (event {} of it)", events + 1);
         self.off_schedule = true;
-        self.fail(FailureKind::Nondeterminism, message, site, Vec::new())
+        self.fail(FailureKind::Nondeterminism, message, site)
     }
 }

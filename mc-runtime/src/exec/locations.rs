@@ -24,7 +24,7 @@ struct Place {
 
 /// All locations of the running execution.
 #[derive(Debug, Default)]
-pub struct Locations {
+pub(super) struct Locations {
     by_address: FxHashMap<usize, LocationId>,
     places: Vec<Option<Place>>,
     /// What memory outside of the test's own held before the execution.
@@ -33,7 +33,7 @@ pub struct Locations {
 
 impl Locations {
     /// Another execution begins.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.by_address.clear();
         self.places.clear();
         for (at, width, value) in self.saved.drain(..).rev() {
@@ -42,7 +42,7 @@ impl Locations {
     }
 
     /// The location at an address: one that is bound to it, otherwise one whose name is free. `outlives`: the memory is not the execution's own.
-    pub fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, outlives: bool) -> LocationId {
+    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, outlives: bool) -> LocationId {
         if let Some(&location) = self.by_address.get(&at) {
             let place = self.places[location.slot()].as_ref().expect("bound");
             if place.width == width && place.value == read(at, width) {
@@ -73,7 +73,7 @@ impl Locations {
     }
 
     /// Whether the access at `at` can be the recorded one of `location`; binds it at the first.
-    pub fn matches(
+    pub(super) fn matches(
         &mut self,
         graph: &mut Graph,
         location: LocationId,
@@ -91,7 +91,7 @@ impl Locations {
     }
 
     /// A write was executed: memory follows modification order.
-    pub fn written(&mut self, graph: &Graph, id: EventId) {
+    pub(super) fn written(&mut self, graph: &Graph, id: EventId) {
         let event = graph.event(id);
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
         let newest = graph.mo_max(event.location) == id
@@ -102,18 +102,13 @@ impl Locations {
         }
     }
 
-    /// The address of a location.
-    pub fn address(&self, location: LocationId) -> Option<usize> {
-        self.places.get(location.slot()).copied().flatten().map(|p| p.at)
-    }
-
     /// Is the location in memory that was freed?
-    pub fn is_freed(&self, location: LocationId) -> bool {
+    pub(super) fn is_freed(&self, location: LocationId) -> bool {
         self.places.get(location.slot()).copied().flatten().is_some_and(|p| p.freed)
     }
 
     /// All locations in a range of memory; marks them as freed.
-    pub fn free(&mut self, range: (usize, usize)) -> impl Iterator<Item = LocationId> + '_ {
+    pub(super) fn free(&mut self, range: (usize, usize)) -> impl Iterator<Item = LocationId> + '_ {
         let places = self.places.iter_mut().enumerate();
         places.filter_map(move |(slot, place)| {
             let place = place.as_mut().filter(|p| (range.0..range.1).contains(&p.at))?;

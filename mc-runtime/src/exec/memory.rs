@@ -3,12 +3,12 @@
 use super::cells::Access;
 use super::{Engine, Step};
 use crate::graph::Site;
-use crate::ids::{EventId, ThreadId};
+use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
 use std::fmt;
 
 /// An object of a static, and what it held when the execution first changed it.
-pub struct Static {
+pub(crate) struct Static {
     at: usize,
     bytes: Vec<u8>,
     drop: Option<Box<dyn FnOnce()>>,
@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// A non-atomic access by the running thread.
-    pub fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
+    pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -49,7 +49,7 @@ impl Engine {
         let what = if writes { "write" } else { "read" };
         if self.heap.as_ref().and_then(|h| h.block(at)).is_some_and(|b| b.freed) {
             let message = format!("non-atomic {what} of memory that was freed");
-            return self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+            return self.fail(FailureKind::UseAfterFree, message, site);
         }
         let events = self.me().position as u32;
         let new = Access { thread: self.current, events, site, writes };
@@ -66,12 +66,7 @@ impl Engine {
             if other.writes { "writes" } else { "reads" },
             place(other.site),
         );
-        let culprits = self.last_event(other.thread, other.events).into_iter().collect();
-        self.fail(FailureKind::DataRace, message, site, culprits)
-    }
-
-    fn last_event(&self, thread: ThreadId, events: u32) -> Option<EventId> {
-        events.checked_sub(1).map(|last| thread.event(last as usize))
+        self.fail(FailureKind::DataRace, message, site)
     }
 
     /// Looks at what was freed since the last operation: a free is a write of all that it frees.
@@ -81,7 +76,7 @@ impl Engine {
         let freed = std::mem::take(&mut heap.freed);
         if double.is_some() {
             let message = "memory was freed twice".to_owned();
-            let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None, Vec::new());
+            let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None);
         }
         for range in &freed {
             self.free(*range);
@@ -118,11 +113,11 @@ impl Engine {
             self.thread_name(thread),
             place(site),
         );
-        let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site, Vec::new());
+        let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site);
     }
 
     /// Leaves what happens before this point at an address.
-    pub fn leave_clock(&mut self, at: usize) {
+    pub(crate) fn leave_clock(&mut self, at: usize) {
         let position = self.me().position;
         let slots = self.threads.len();
         let index = match self.left.iter().position(|(address, _)| *address == at) {
@@ -134,23 +129,23 @@ impl Engine {
         };
         let row = &mut self.left[index].1;
         row.resize(slots.max(row.len()), 0);
-        for slot in 0..slots {
+        for (slot, left) in row.iter_mut().enumerate().take(slots) {
             let thread = ThreadId(slot as u32);
             let mut known = self.explorer.graph.knows(self.current, position, thread);
             if thread == self.current {
                 known += 1; // with everything after its last event
             }
-            row[slot] = row[slot].max(known);
+            *left = (*left).max(known);
         }
     }
 
     /// A destructor begins, for which everything that was left at the address has happened.
-    pub fn acquire_left(&mut self, at: usize) {
+    pub(crate) fn acquire_left(&mut self, at: usize) {
         self.me().acquired.push(at);
     }
 
     /// That destructor has ended.
-    pub fn release_left(&mut self, at: usize) {
+    pub(crate) fn release_left(&mut self, at: usize) {
         if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty()) {
             self.look_at_frees();
         }
@@ -162,7 +157,7 @@ impl Engine {
     }
 
     /// Remembers what the object of a static holds.
-    pub fn remember_static(&mut self, at: usize, size: usize, drop: Box<dyn FnOnce()>) {
+    pub(crate) fn remember_static(&mut self, at: usize, size: usize, drop: Box<dyn FnOnce()>) {
         if self.statics.iter().any(|s| s.at == at) {
             return;
         }
@@ -172,7 +167,7 @@ impl Engine {
     }
 
     /// What is to be dropped because the execution changed a static.
-    pub fn drops_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
+    pub(crate) fn drops_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let changed = |s: &mut Static| {
             // SAFETY: as in `remember_static`.
             let now = unsafe { std::slice::from_raw_parts(s.at as *const u8, s.bytes.len()) };
@@ -182,7 +177,7 @@ impl Engine {
     }
 
     /// Puts the statics back.
-    pub fn restore_statics(&mut self) {
+    pub(crate) fn restore_statics(&mut self) {
         for object in self.statics.drain(..) {
             let to = object.at as *mut u8;
             // SAFETY: as in `remember_static`; what the object owned was dropped before, and the execution is over.

@@ -5,7 +5,7 @@
 //! Not here: what the choices are (`explore`), and what a shim is (`ops` is all that is known).
 
 mod access;
-pub mod arena;
+pub(crate) mod arena;
 mod cells;
 mod conclude;
 mod coroutine;
@@ -13,7 +13,7 @@ mod guide;
 mod locations;
 mod memory;
 mod plain;
-pub mod run;
+pub(crate) mod run;
 mod spin;
 mod thread;
 
@@ -22,25 +22,25 @@ use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::options::{MemoryModel, Options};
 use crate::outcome::FailureKind;
-pub use crate::trace::Tracer;
-pub use access::Accessed;
-pub use access::is_static;
+pub(crate) use crate::trace::Tracer;
+pub(crate) use access::Accessed;
+pub(crate) use access::is_static;
 use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
-pub use guide::Guide;
-pub use guide::{Follower, Sampler};
+pub(crate) use guide::Guide;
+pub(crate) use guide::{Follower, Sampler};
 use locations::Locations;
 use rustc_hash::FxHashSet;
 use spin::Loops;
-pub use spin::{Frame, data};
+pub(crate) use spin::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-pub use thread::{Body, Panicked, State, Thread};
+pub(crate) use thread::{Body, Panicked, State, Thread};
 
 /// How an operation of a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<T> {
+pub(crate) enum Step<T> {
     /// It is done.
     Done(T),
     /// The thread waits: switch away, and try again when it is resumed.
@@ -53,7 +53,7 @@ pub enum Step<T> {
 
 /// A failure of the running execution.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// Its kind.
     pub kind: FailureKind,
     /// One line, then details.
@@ -62,13 +62,11 @@ pub struct Found {
     pub thread: ThreadId,
     /// Where.
     pub site: Option<(String, u32)>,
-    /// Events that take part in it.
-    pub culprits: Vec<EventId>,
 }
 
 /// Why an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// Every thread ended.
     Complete,
     /// Some thread waits for ever, and that is no failure of its own.
@@ -83,7 +81,7 @@ pub enum Ending {
 
 /// Everything about the check of one test.
 #[derive(Debug)]
-pub struct Engine {
+pub(crate) struct Engine {
     /// What was decided about it.
     pub options: Options,
     /// The graph and the frontier.
@@ -134,7 +132,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
-    pub fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
+    pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
         let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
         let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
         let heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
@@ -210,12 +208,12 @@ impl Engine {
     }
 
     /// Does chance decide?
-    pub fn guide_samples(&self) -> bool {
+    pub(crate) fn guide_samples(&self) -> bool {
         matches!(self.guide, Guide::Sample(_))
     }
 
     /// Is the execution being cut?
-    pub fn is_cutting(&self) -> bool {
+    pub(crate) fn is_cutting(&self) -> bool {
         self.cutting
     }
 
@@ -252,14 +250,14 @@ impl Engine {
     }
 
     /// The execution fails here.
-    pub fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site, culprits: Vec<EventId>) -> Step<T> {
+    pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
         let site = site.map(|s| (s.file().to_owned(), s.line()));
-        self.record(Found { kind, message, thread: self.current, site, culprits });
+        self.record(Found { kind, message, thread: self.current, site });
         self.cut_step()
     }
 
     /// The execution fails, and is cut as soon as its threads notice.
-    pub fn record(&mut self, found: Found) {
+    pub(crate) fn record(&mut self, found: Found) {
         if self.failure.is_none() && !self.restart {
             self.failure = Some(found);
         }
@@ -316,7 +314,7 @@ impl Engine {
     }
 
     /// See `ops::learn`.
-    pub fn learn(&mut self, key: u64) -> Step<()> {
+    pub(crate) fn learn(&mut self, key: u64) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -328,12 +326,12 @@ impl Engine {
     }
 
     /// See `ops::learned`. Keys count by their low 16 bits, which is what a schedule carries.
-    pub fn has_learned(&self, key: u64) -> bool {
+    pub(crate) fn has_learned(&self, key: u64) -> bool {
         self.learned.contains(&(key & 0xffff))
     }
 
     /// The running thread cannot get on.
-    pub fn hint(&mut self) {
+    pub(crate) fn hint(&mut self) {
         self.progress.fetch_add(1, Ordering::Relaxed);
         if let Guide::Sample(sampler) = &mut self.guide {
             sampler.demote(self.current);
@@ -341,19 +339,19 @@ impl Engine {
     }
 
     /// Is the running thread itself unwinding, given that std says that somebody is?
-    pub fn current_is_unwinding(&self) -> bool {
+    pub(crate) fn current_is_unwinding(&self) -> bool {
         // Only where another thread is suspended in the middle of unwinding can std mean that one.
         self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
     }
 
     /// May a weak compare-exchange of the running thread fail spuriously once more?
-    pub fn may_fail_spuriously(&mut self) -> bool {
+    pub(crate) fn may_fail_spuriously(&mut self) -> bool {
         let limit = self.options.spurious_failures;
         !self.cutting && self.me().spurious < limit
     }
 
     /// Where the running thread made its last event.
-    pub fn last_site(&self) -> Option<(String, u32)> {
+    pub(crate) fn last_site(&self) -> Option<(String, u32)> {
         let last = self.threads.get(self.current.slot())?.position.checked_sub(1)?;
         let id = self.current.event(last);
         let known = self.explorer.graph.contains(id).then(|| self.explorer.graph.site(id)).flatten()?;
@@ -361,7 +359,7 @@ impl Engine {
     }
 
     /// How a thread is called in messages.
-    pub fn thread_name(&self, thread: ThreadId) -> String {
+    pub(crate) fn thread_name(&self, thread: ThreadId) -> String {
         match self.threads.get(thread.slot()).and_then(|t| t.name.as_deref()) {
             Some(name) => format!("{thread} {name}"),
             None => thread.to_string(),

@@ -12,7 +12,7 @@ const MOST_THREADS: u32 = super::arena::ARENAS as u32;
 
 impl Engine {
     /// An event without a location; gives its value. Called again when it had to wait.
-    pub fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
+    pub(crate) fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -65,7 +65,7 @@ impl Engine {
                 if slot.0 >= MOST_THREADS {
                     let message =
                         format!("more than {MOST_THREADS} threads at once: the engine keeps an arena for each");
-                    return Some(self.fail(FailureKind::Contract, message, site, Vec::new()));
+                    return Some(self.fail(FailureKind::Contract, message, site));
                 }
                 self.explorer.add_plain(thread, operation, rf, u64::from(slot.0), site);
             }
@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// A thread starts another; gives its slot.
-    pub fn spawn(
+    pub(crate) fn spawn(
         &mut self,
         name: &mut Option<String>,
         stack: usize,
@@ -104,13 +104,13 @@ impl Engine {
     }
 
     /// The first event of a spawned thread.
-    pub fn begin_thread(&mut self) -> Step<u64> {
+    pub(crate) fn begin_thread(&mut self) -> Step<u64> {
         let spawn = self.explorer.graph.parent(self.current);
         self.plain(Operation::plain(Code::Begin), spawn, None)
     }
 
     /// Waits for a thread to end.
-    pub fn join(&mut self, child: ThreadId, site: Site) -> Step<u64> {
+    pub(crate) fn join(&mut self, child: ThreadId, site: Site) -> Step<u64> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// The running thread asks to be dropped.
-    pub fn assume_false(&mut self, site: Site) -> Step<()> {
+    pub(crate) fn assume_false(&mut self, site: Site) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -143,7 +143,7 @@ impl Engine {
     }
 
     /// The running thread stops for good.
-    pub fn block<T>(&mut self, reason: BlockReason, site: Site) -> Step<T> {
+    pub(crate) fn block<T>(&mut self, reason: BlockReason, site: Site) -> Step<T> {
         let operation = Operation { a: reason as u64, ..Operation::plain(Code::Block) };
         let id = self.next_event();
         let recorded = self.explorer.graph.thread(self.current).get(id.index as usize);

@@ -15,12 +15,12 @@ use std::ptr;
 use std::sync::Arc;
 
 /// The body of a test.
-pub type TestBody = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type TestBody = Arc<dyn Fn() + Send + Sync>;
 
 /// Runs the body once, along the engine's graph and then on.
 ///
 /// The engine is reached by its address: the coroutines find it through `ops`, in between of what is done here.
-pub fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
+pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     engine.begin();
     let main = body.clone();
     engine.threads[0].body = Some(Body(Box::new(move || main())));
@@ -54,8 +54,8 @@ pub fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
 /// # Safety
 /// `engine` points to an engine that nobody borrows, on the thread of the operating system that its coroutines run on.
 unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
-    // SAFETY: a short borrow; our caller's promise.
     let mut fiber = {
+        // SAFETY: a short borrow; our caller's promise.
         let e = unsafe { &mut *engine };
         e.current = thread;
         let t = &mut e.threads[thread.slot()];
@@ -188,7 +188,7 @@ impl Engine {
     fn no_stack(&mut self, error: &std::io::Error) {
         let message = format!("no stack for another thread can be had: {error}");
         let thread = self.current;
-        self.record(Found { kind: FailureKind::Crash, message, thread, site: None, culprits: Vec::new() });
+        self.record(Found { kind: FailureKind::Crash, message, thread, site: None });
     }
 
     /// From here on every operation is cut.
@@ -226,17 +226,11 @@ impl Engine {
             lines.push(format!("{} bytes allocated by {}{place}", block.size, self.thread_name(thread)));
         }
         let thread = ThreadId(live[0].0 as u32);
-        self.record(Found {
-            kind: FailureKind::Leak,
-            message: lines.join("\n"),
-            thread,
-            site: None,
-            culprits: Vec::new(),
-        });
+        self.record(Found { kind: FailureKind::Leak, message: lines.join("\n"), thread, site: None });
     }
 
     /// A panic that nobody caught reached the end of a thread's code.
-    pub fn uncaught(&mut self, payload: &(dyn Any + Send)) {
+    pub(crate) fn uncaught(&mut self, payload: &(dyn Any + Send)) {
         if self.is_cutting() {
             return;
         }
@@ -251,7 +245,7 @@ impl Engine {
         if thread != ThreadId::MAIN && self.options.allow_panics {
             return;
         }
-        self.record(Found { kind: FailureKind::Panic, message, thread, site, culprits: Vec::new() });
+        self.record(Found { kind: FailureKind::Panic, message, thread, site });
     }
 }
 

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The registers and the stack pointer of a thread at an operation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The lowest address of the stack that is compared.
     pub stack: usize,
     /// The registers that calls preserve.
@@ -23,7 +23,7 @@ pub struct Frame {
 
 /// A load since the last event with an effect.
 #[derive(Clone, Copy, Debug)]
-pub struct Round {
+pub(crate) struct Round {
     site: *const Location<'static>,
     stack: usize,
     digest: Option<u128>,
@@ -31,7 +31,7 @@ pub struct Round {
 
 /// What is known of a thread that is about to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spin {
+pub(super) enum Spin {
     /// It goes on.
     No,
     /// The round since the last load here had no effect.
@@ -45,18 +45,18 @@ const LONGEST: usize = 256;
 
 /// The loads that are known to be in loops.
 #[derive(Debug, Default)]
-pub struct Loops {
+pub(super) struct Loops {
     known: Vec<*const Location<'static>>,
 }
 
 impl Loops {
     /// Are there any?
-    pub fn any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         !self.known.is_empty()
     }
 
     /// A thread, whose stack ends at `base`, comes to a load.
-    pub fn arrive(
+    pub(super) fn arrive(
         &mut self,
         rounds: &VecDeque<Round>,
         site: &'static Location<'static>,
@@ -78,7 +78,7 @@ impl Loops {
     }
 
     /// The thread makes the load.
-    pub fn remember(
+    pub(super) fn remember(
         &self,
         rounds: &mut VecDeque<Round>,
         site: &'static Location<'static>,
@@ -145,7 +145,7 @@ extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut
 }
 
 /// The writable segments of the executable: `.data` and `.bss`.
-pub fn data() -> &'static [(usize, usize)] {
+pub(crate) fn data() -> &'static [(usize, usize)] {
     static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
     DATA.get_or_init(|| {
         let mut found = Vec::new();

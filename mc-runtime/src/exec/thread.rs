@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// What a thread waits for, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// Not (yet) spawned in this execution.
     Absent,
     /// Spawned, and has not run.
@@ -37,7 +37,7 @@ pub enum State {
 
 /// What a thread waits for, for the explanation.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     /// The operation.
     pub operation: Operation,
     /// On what.
@@ -48,7 +48,7 @@ pub struct Waiting {
 
 /// A panic that reached the end of a thread, or was just raised.
 #[derive(Clone, Debug)]
-pub struct Panicked {
+pub(crate) struct Panicked {
     /// The message.
     pub message: String,
     /// Where it was raised.
@@ -57,7 +57,7 @@ pub struct Panicked {
 
 /// A thread.
 #[derive(Debug)]
-pub struct Thread {
+pub(crate) struct Thread {
     /// What it waits for.
     pub state: State,
     /// How many events it has executed.
@@ -101,7 +101,7 @@ pub struct Thread {
 }
 
 /// The code of a thread.
-pub struct Body(pub Box<dyn FnOnce()>);
+pub(crate) struct Body(pub Box<dyn FnOnce()>);
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -138,7 +138,7 @@ impl Default for Thread {
 
 impl Thread {
     /// Makes it as new, and keeps its memory.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.state = State::Absent;
         self.position = 0;
         self.suspender = ptr::null();

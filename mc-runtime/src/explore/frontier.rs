@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 /// Something to explore.
 #[derive(Clone, Copy, Debug)]
-pub enum Item {
+pub(crate) enum Item {
     /// The choice `at` takes another value.
     Choose {
         /// The last event of its prefix.
@@ -63,7 +63,7 @@ pub enum Item {
 
 /// The queue.
 #[derive(Debug)]
-pub struct Frontier {
+pub(crate) struct Frontier {
     discipline: Discipline,
     /// Depth first: the items of all levels, the running graph's last.
     items: Vec<Item>,
@@ -117,7 +117,7 @@ impl Ord for Queued {
 
 impl Frontier {
     /// An empty queue: last in, first out for every strategy but `bfs` and `random`. The limit counts for those two only.
-    pub fn new(strategy: Strategy, seed: u64, limit: Option<(u64, Drop)>) -> Self {
+    pub(crate) fn new(strategy: Strategy, seed: u64, limit: Option<(u64, Drop)>) -> Self {
         let discipline = match strategy {
             Strategy::Bfs => Discipline::Bfs,
             Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
@@ -128,22 +128,17 @@ impl Frontier {
     }
 
     /// How many items wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len() + self.heap.len()
     }
 
-    /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// How many items the limit dropped.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
     /// Forgets all items.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.base = 0;
         self.spare.extend(self.below.drain(..).map(|(graph, _)| graph));
@@ -195,7 +190,7 @@ impl Frontier {
 
     /// Puts the running graph aside and another in its place, still to be filled; returns the one put aside.
     pub(super) fn descend(&mut self, graph: &mut Graph) -> &Graph {
-        let fresh = self.spare.pop().unwrap_or_else(Graph::new);
+        let fresh = self.spare.pop().unwrap_or_default();
         let aside = std::mem::replace(graph, fresh);
         if matches!(self.discipline, Discipline::Dfs) {
             self.below.push((aside, self.base));

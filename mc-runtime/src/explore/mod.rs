@@ -9,7 +9,7 @@ mod revisit;
 #[cfg(test)]
 mod tests;
 
-pub use frontier::{Frontier, Item};
+pub(crate) use frontier::{Frontier, Item};
 
 use crate::graph::extend::New;
 use crate::graph::{Graph, Site};
@@ -20,7 +20,7 @@ use crate::options::MemoryModel;
 
 /// The graph of the running execution, and what is left to explore.
 #[derive(Debug)]
-pub struct Explorer {
+pub(crate) struct Explorer {
     /// The graph of the running execution.
     pub graph: Graph,
     /// What is left.
@@ -32,7 +32,7 @@ pub struct Explorer {
 
 /// How much `Explorer::add_at` has to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// The graph is known to be consistent (it was, when the schedule was made), or the newest write is read.
     Any,
     /// It is not.
@@ -41,7 +41,7 @@ pub enum Reading {
 
 /// What `Explorer::next` found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub(crate) enum Next {
     /// `graph` is the prefix of an execution that was not explored yet.
     Prefix,
     /// The frontier is empty.
@@ -50,19 +50,19 @@ pub enum Next {
 
 impl Explorer {
     /// An explorer at the empty graph.
-    pub fn new(model: MemoryModel, frontier: Frontier) -> Self {
+    pub(crate) fn new(model: MemoryModel, frontier: Frontier) -> Self {
         let (cycles, revisit) = Default::default();
         Explorer { graph: Graph::new(), frontier, model, cycles, revisit }
     }
 
     /// Forgets everything: the exploration starts again.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.graph.clear();
         self.frontier.clear();
     }
 
     /// Adds an event without a location: nothing about it is a choice.
-    pub fn add_plain(
+    pub(crate) fn add_plain(
         &mut self,
         thread: ThreadId,
         operation: Operation,
@@ -75,7 +75,7 @@ impl Explorer {
     }
 
     /// Adds a data choice among `n`: the first one now, the others later.
-    pub fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
+    pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
         let id = self.graph.add(New::plain(thread, operation, 0), site);
         for value in (1..operation.a).rev() {
             self.push(Item::Choose { at: id, value });
@@ -84,13 +84,19 @@ impl Explorer {
     }
 
     /// Does a guarded read-modify-write have to wait, as things are?
-    pub fn must_wait(&self, operation: &Operation, location: LocationId) -> bool {
+    pub(crate) fn must_wait(&self, operation: &Operation, location: LocationId) -> bool {
         operation.must_wait(self.graph.value(location, self.graph.mo_max(location)))
     }
 
     /// Adds an access: the modification-order-maximal way now, the others later, and all revisits of what it writes.
     /// A guarded one must not have to wait.
-    pub fn add_access(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) -> EventId {
+    pub(crate) fn add_access(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        location: LocationId,
+        site: Site,
+    ) -> EventId {
         let last = self.graph.mo_max(location);
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
         let new = New { location, rf: EventId::INIT, after: last, ..New::plain(thread, operation, 0) };
@@ -132,13 +138,13 @@ impl Explorer {
     }
 
     /// The first position of modification order that `thread` may read.
-    pub fn earliest(&self, thread: ThreadId, location: LocationId) -> usize {
+    pub(crate) fn earliest(&self, thread: ThreadId, location: LocationId) -> usize {
         coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len())
     }
 
     /// Adds an access that reads the write at `index` of modification order, or stands directly after it; nothing is left for
     /// later. `None`, and nothing is changed, if that cannot be.
-    pub fn add_at(
+    pub(crate) fn add_at(
         &mut self,
         thread: ThreadId,
         operation: Operation,
@@ -173,7 +179,7 @@ impl Explorer {
     }
 
     /// Nobody can move, and `thread` waits with a guarded `operation`: it may still have come before others.
-    pub fn add_overtakes(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) {
+    pub(crate) fn add_overtakes(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) {
         let count = self.graph.thread(thread).len();
         let first = coherence::earliest(&self.graph, location, thread, count);
         for index in first..=self.graph.mo(location).len() {
@@ -191,7 +197,7 @@ impl Explorer {
     }
 
     /// Goes to the next prefix that is to be executed.
-    pub fn next(&mut self) -> Next {
+    pub(crate) fn next(&mut self) -> Next {
         while let Some(item) = self.frontier.pop(&mut self.graph) {
             let run = match item {
                 Item::Choose { at, value } => self.choose(at, value),

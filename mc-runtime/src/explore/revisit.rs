@@ -125,5 +125,6 @@ fn as_if_unrevisited(graph: &Graph, x: EventId, write: EventId, cut: &Cut) -> bo
         }
     }
     // Was it itself revisited by a write that goes?
-    !(event.reads() && !event.rf.is_init() && !cut.keeps(event.rf) && graph.event(event.rf).stamp > event.stamp)
+    let revisited = event.reads() && !event.rf.is_init() && graph.event(event.rf).stamp > event.stamp;
+    !revisited || cut.keeps(event.rf)
 }

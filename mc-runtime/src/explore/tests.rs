@@ -176,8 +176,8 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
 fn explore(program: &Value, model: MemoryModel, strategy: Strategy) -> Counts {
     let program = Program::new(program);
     let mut explorer = Explorer::new(model, Frontier::new(strategy, 1, None));
-    for location in program.locations.values() {
-        explorer.graph.set_initial(*location, 0);
+    for location in (0..program.locations.len() as u32).map(LocationId) {
+        explorer.graph.set_initial(location, 0);
     }
     let mut counts = Counts::default();
     loop {

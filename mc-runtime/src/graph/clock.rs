@@ -6,16 +6,16 @@ use crate::ids::ThreadId;
 
 /// A row of [`Clocks`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClockRef(u32);
+pub(crate) struct ClockRef(u32);
 
 impl ClockRef {
     /// The row in which nothing is known.
-    pub const EMPTY: ClockRef = ClockRef(0);
+    pub(crate) const EMPTY: ClockRef = ClockRef(0);
 }
 
 /// All rows of a graph, in the order in which they were made; truncating a graph truncates them.
 #[derive(Clone, Debug)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     /// Each row is its length, then the components.
     data: Vec<u32>,
 }
@@ -28,28 +28,34 @@ impl Default for Clocks {
 
 impl Clocks {
     /// A mark for [`Clocks::truncate`].
-    pub fn mark(&self) -> u32 {
+    pub(crate) fn mark(&self) -> u32 {
         u32::try_from(self.data.len()).expect("clocks are limited by the number of events")
     }
 
     /// Forgets all rows made since `mark`.
-    pub fn truncate(&mut self, mark: u32) {
+    pub(crate) fn truncate(&mut self, mark: u32) {
         self.data.truncate(mark as usize);
     }
 
     /// The components of a row; those beyond its end are 0.
-    pub fn row(&self, clock: ClockRef) -> &[u32] {
+    pub(crate) fn row(&self, clock: ClockRef) -> &[u32] {
         let at = clock.0 as usize;
         &self.data[at + 1..at + 1 + self.data[at] as usize]
     }
 
     /// How many events of `thread` the row knows.
-    pub fn get(&self, clock: ClockRef, thread: ThreadId) -> u32 {
+    pub(crate) fn get(&self, clock: ClockRef, thread: ThreadId) -> u32 {
         self.row(clock).get(thread.slot()).copied().unwrap_or(0)
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
-    pub fn join(&mut self, base: ClockRef, other: ClockRef, also: (ThreadId, u32), own: Option<ThreadId>) -> ClockRef {
+    pub(crate) fn join(
+        &mut self,
+        base: ClockRef,
+        other: ClockRef,
+        also: (ThreadId, u32),
+        own: Option<ThreadId>,
+    ) -> ClockRef {
         let own = own.map_or(usize::MAX, ThreadId::slot);
         let extra = (also.0.slot(), also.1);
         let value = |row: &[u32], i: usize| row.get(i).copied().unwrap_or(0);
@@ -74,7 +80,7 @@ impl Clocks {
     }
 
     /// Copies a row of another graph.
-    pub fn copy(&mut self, from: &Clocks, clock: ClockRef) -> ClockRef {
+    pub(crate) fn copy(&mut self, from: &Clocks, clock: ClockRef) -> ClockRef {
         if clock == ClockRef::EMPTY {
             return clock;
         }

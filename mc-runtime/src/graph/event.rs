@@ -6,7 +6,7 @@ use crate::operation::{Code, Operation, Order};
 
 /// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub(crate) struct Event {
     /// What was asked for.
     pub operation: Operation,
     /// What was written (a write or update), chosen (a choice: the number) or started (a spawn: the slot).
@@ -39,7 +39,7 @@ const _: () = assert!(size_of::<Event>() <= 80, "events are copied in the warm l
 
 /// What an acquiring reader of a write gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message {
+pub(crate) enum Message {
     /// A release write's own happens-before, itself included; nothing of a release sequence before it is missing there.
     Own,
     /// This row (empty: the write releases nothing).
@@ -48,22 +48,17 @@ pub enum Message {
 
 impl Event {
     /// Does it read a location?
-    pub fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         matches!(self.operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
     }
 
     /// Does it write what follows from what it reads?
-    pub fn updates(&self) -> bool {
+    pub(crate) fn updates(&self) -> bool {
         self.writes && self.operation.code != Code::Store
     }
 
-    /// Is it an access of `location`?
-    pub fn accesses(&self, location: LocationId) -> bool {
-        self.location == location
-    }
-
     /// The ordering that counts: that of the failure for a compare-exchange that failed.
-    pub fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         if self.operation.code == Code::CompareExchange && !self.writes {
             self.operation.failure
         } else {
@@ -72,12 +67,12 @@ impl Event {
     }
 
     /// Is it a sequentially consistent access or fence?
-    pub fn is_seq_cst(&self) -> bool {
+    pub(crate) fn is_seq_cst(&self) -> bool {
         self.order() == Order::SeqCst
     }
 
     /// Is it a sequentially consistent fence?
-    pub fn is_seq_cst_fence(&self) -> bool {
+    pub(crate) fn is_seq_cst_fence(&self) -> bool {
         self.operation.code == Code::Fence && self.operation.order == Order::SeqCst
     }
 }

@@ -10,7 +10,7 @@ use crate::operation::{Code, Operation};
 
 /// What is decided about a new event.
 #[derive(Clone, Copy, Debug)]
-pub struct New {
+pub(crate) struct New {
     /// Its thread.
     pub thread: ThreadId,
     /// What it does.
@@ -29,7 +29,7 @@ pub struct New {
 
 impl New {
     /// An event that neither reads nor writes.
-    pub fn plain(thread: ThreadId, operation: Operation, value: u64) -> Self {
+    pub(crate) fn plain(thread: ThreadId, operation: Operation, value: u64) -> Self {
         let none = EventId::INIT;
         New { thread, operation, location: LocationId::NONE, rf: none, after: none, value, added_max: true }
     }
@@ -37,7 +37,7 @@ impl New {
 
 impl Graph {
     /// Adds an event after the last of its thread. The caller has asked the memory model.
-    pub fn add(&mut self, new: New, site: Site) -> EventId {
+    pub(crate) fn add(&mut self, new: New, site: Site) -> EventId {
         let id = new.thread.event(self.threads[new.thread.slot()].len());
         self.marks.push(self.clocks.mark());
         let mut event = Event {

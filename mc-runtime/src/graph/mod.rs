@@ -8,23 +8,23 @@
 //!
 //! Not here: which graphs are consistent (`model`), and which are made (`explore`).
 
-pub mod clock;
-pub mod event;
-pub mod extend;
-pub mod restrict;
+pub(crate) mod clock;
+pub(crate) mod event;
+pub(crate) mod extend;
+pub(crate) mod restrict;
 
-use clock::{ClockRef, Clocks};
+use clock::Clocks;
 use event::Event;
 
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Code;
 
 /// Where the user's code made an event.
-pub type Site = Option<&'static std::panic::Location<'static>>;
+pub(crate) type Site = Option<&'static std::panic::Location<'static>>;
 
 /// An execution graph, or a prefix of one.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     /// The events of each thread in program order.
     threads: Vec<Vec<Event>>,
     /// Where each event was made, as in `threads`.
@@ -46,14 +46,14 @@ pub struct Graph {
 
 impl Graph {
     /// The graph without events: the body of the test has not begun.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut graph = Graph::default();
         graph.clear();
         graph
     }
 
     /// Makes it as new, and keeps its memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.marks.clear();
         self.seq_cst = 0;
@@ -73,37 +73,37 @@ impl Graph {
     }
 
     /// How many events it has.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
     /// All events, in the order of their addition.
-    pub fn order(&self) -> &[EventId] {
+    pub(crate) fn order(&self) -> &[EventId] {
         &self.order
     }
 
     /// How many slots for threads are in use or free; every thread's slot is below.
-    pub fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.parents.len()
     }
 
     /// The threads that exist, leftmost first.
-    pub fn ranks(&self) -> &[ThreadId] {
+    pub(crate) fn ranks(&self) -> &[ThreadId] {
         &self.ranks
     }
 
     /// The events of a thread in program order.
-    pub fn thread(&self, thread: ThreadId) -> &[Event] {
+    pub(crate) fn thread(&self, thread: ThreadId) -> &[Event] {
         &self.threads[thread.slot()]
     }
 
     /// The spawn of a thread; `INIT` for the body of the test.
-    pub fn parent(&self, thread: ThreadId) -> EventId {
+    pub(crate) fn parent(&self, thread: ThreadId) -> EventId {
         self.parents[thread.slot()]
     }
 
     /// An event. Panics if there is none of that name, and for `INIT`.
-    pub fn event(&self, id: EventId) -> &Event {
+    pub(crate) fn event(&self, id: EventId) -> &Event {
         &self.threads[id.thread.slot()][id.index as usize]
     }
 
@@ -112,27 +112,27 @@ impl Graph {
     }
 
     /// Where an event was made.
-    pub fn site(&self, id: EventId) -> Site {
+    pub(crate) fn site(&self, id: EventId) -> Site {
         self.sites[id.thread.slot()][id.index as usize]
     }
 
     /// Is `id` an event of this graph?
-    pub fn contains(&self, id: EventId) -> bool {
+    pub(crate) fn contains(&self, id: EventId) -> bool {
         !id.is_init() && self.threads.get(id.thread.slot()).is_some_and(|t| (id.index as usize) < t.len())
     }
 
     /// The writes to a location in modification order, without the initial one.
-    pub fn mo(&self, location: LocationId) -> &[EventId] {
+    pub(crate) fn mo(&self, location: LocationId) -> &[EventId] {
         self.mo.get(location.slot()).map_or(&[], Vec::as_slice)
     }
 
     /// The last write in modification order.
-    pub fn mo_max(&self, location: LocationId) -> EventId {
+    pub(crate) fn mo_max(&self, location: LocationId) -> EventId {
         self.mo(location).last().copied().unwrap_or(EventId::INIT)
     }
 
     /// Where a write is in modification order: 0 for the initial one.
-    pub fn mo_index(&self, location: LocationId, write: EventId) -> usize {
+    pub(crate) fn mo_index(&self, location: LocationId, write: EventId) -> usize {
         if write.is_init() {
             return 0;
         }
@@ -140,27 +140,27 @@ impl Graph {
     }
 
     /// The write at a position of modification order: the initial one at 0.
-    pub fn mo_at(&self, location: LocationId, index: usize) -> EventId {
+    pub(crate) fn mo_at(&self, location: LocationId, index: usize) -> EventId {
         if index == 0 { EventId::INIT } else { self.mo(location)[index - 1] }
     }
 
     /// All accesses of a location.
-    pub fn accesses(&self, location: LocationId) -> &[EventId] {
+    pub(crate) fn accesses(&self, location: LocationId) -> &[EventId] {
         self.accesses.get(location.slot()).map_or(&[], Vec::as_slice)
     }
 
     /// How many location names there are; each is either in use or free.
-    pub fn locations(&self) -> usize {
+    pub(crate) fn locations(&self) -> usize {
         self.mo.len()
     }
 
     /// The value that a write left.
-    pub fn value(&self, location: LocationId, write: EventId) -> u64 {
+    pub(crate) fn value(&self, location: LocationId, write: EventId) -> u64 {
         if write.is_init() { self.initial[location.slot()] } else { self.event(write).value }
     }
 
     /// Sets what a location held before its first write, making its name if it is new.
-    pub fn set_initial(&mut self, location: LocationId, value: u64) {
+    pub(crate) fn set_initial(&mut self, location: LocationId, value: u64) {
         let needed = location.slot() + 1;
         if self.mo.len() < needed {
             self.mo.resize_with(needed, Vec::new);
@@ -171,7 +171,7 @@ impl Graph {
     }
 
     /// While an execution is replayed, values are what the thread passes now.
-    pub fn refresh(&mut self, id: EventId, a: u64, b: u64, value: u64) {
+    pub(crate) fn refresh(&mut self, id: EventId, a: u64, b: u64, value: u64) {
         let event = self.event_mut(id);
         event.operation.a = a;
         event.operation.b = b;
@@ -179,17 +179,12 @@ impl Graph {
     }
 
     /// How many sequentially consistent accesses and fences there are.
-    pub fn seq_cst_events(&self) -> u32 {
+    pub(crate) fn seq_cst_events(&self) -> u32 {
         self.seq_cst
     }
 
-    /// A row of the clocks of this graph.
-    pub fn clock(&self, clock: ClockRef) -> &[u32] {
-        self.clocks.row(clock)
-    }
-
     /// Does `x` happen before or at the end of `thread`, of which `count` events are looked at?
-    pub fn known(&self, x: EventId, thread: ThreadId, count: usize) -> bool {
+    pub(crate) fn known(&self, x: EventId, thread: ThreadId, count: usize) -> bool {
         if x.is_init() {
             return true;
         }
@@ -197,7 +192,7 @@ impl Graph {
     }
 
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
-    pub fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
+    pub(crate) fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
         if of == thread {
             return count as u32;
         }
@@ -208,7 +203,7 @@ impl Graph {
     }
 
     /// Is `x` in (program order or reads-from)* before `event`, or `event` itself?
-    pub fn in_prefix(&self, x: EventId, event: EventId) -> bool {
+    pub(crate) fn in_prefix(&self, x: EventId, event: EventId) -> bool {
         if x.is_init() {
             return true;
         }
@@ -219,7 +214,7 @@ impl Graph {
     }
 
     /// Removes all events that were added after the first `len`.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
             let mark = self.marks.pop().expect("one for each event");
@@ -257,7 +252,7 @@ impl Graph {
     }
 
     /// A slot for a new thread: the lowest that is free.
-    pub fn free_slot(&self) -> ThreadId {
+    pub(crate) fn free_slot(&self) -> ThreadId {
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 
@@ -297,7 +292,7 @@ impl Graph {
     }
 
     /// Panics if an invariant is broken.
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let events: usize = self.threads.iter().map(Vec::len).sum();
         assert_eq!(events, self.order.len());
         for (stamp, id) in self.order.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::operation::Code;
 
 /// Which events a revisit keeps: of each thread the first so many, and the revisited read.
 #[derive(Clone, Debug, Default)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// By slot.
     pub keep: Vec<u32>,
     /// The read.
@@ -17,7 +17,7 @@ pub struct Cut {
 
 impl Cut {
     /// Is `x` kept?
-    pub fn keeps(&self, x: EventId) -> bool {
+    pub(crate) fn keeps(&self, x: EventId) -> bool {
         x.is_init() || Some(x) == self.read || x.index < self.keep[x.thread.slot()]
     }
 }
@@ -26,7 +26,7 @@ impl Graph {
     /// Makes `self` what `cut` keeps of `from`, with everything before or at `write` settled and the revisited read reading from `write`.
     ///
     /// A read that must wait for what it would read then is not kept. Returns it with its new source otherwise.
-    pub fn restrict(&mut self, from: &Graph, cut: &Cut, write: EventId) -> Option<EventId> {
+    pub(crate) fn restrict(&mut self, from: &Graph, cut: &Cut, write: EventId) -> Option<EventId> {
         let read = cut.read.expect("a revisit has a read");
         self.clear_for(from);
         let waits = {

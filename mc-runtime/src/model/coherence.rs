@@ -8,7 +8,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 
 /// The first position of modification order that an access at the end of `thread` (of which `count` events are there) may
 /// read, and directly after which it may be placed.
-pub fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
+pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
     let mo = graph.mo(location);
     let accesses = graph.accesses(location);
     for (index, write) in mo.iter().enumerate().rev() {
@@ -24,7 +24,7 @@ pub fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: us
 }
 
 /// The update that reads the write at this position, if any.
-pub fn rival(graph: &Graph, location: LocationId, index: usize) -> Option<EventId> {
+pub(crate) fn rival(graph: &Graph, location: LocationId, index: usize) -> Option<EventId> {
     let next = *graph.mo(location).get(index)?;
     let event = graph.event(next);
     (event.updates() && event.rf == graph.mo_at(location, index)).then_some(next)
@@ -32,7 +32,7 @@ pub fn rival(graph: &Graph, location: LocationId, index: usize) -> Option<EventI
 
 /// Does every update of the location directly follow what it reads? Only the graphs through which a guarded or unguarded
 /// update comes before its rivals are not so, and they are not explored themselves.
-pub fn is_atomic(graph: &Graph, location: LocationId) -> bool {
+pub(crate) fn is_atomic(graph: &Graph, location: LocationId) -> bool {
     graph.mo(location).iter().enumerate().all(|(index, write)| {
         let event = graph.event(*write);
         !event.updates() || event.rf == graph.mo_at(location, index)

@@ -2,7 +2,7 @@
 
 /// A directed graph under construction, and the search for cycles.
 #[derive(Clone, Debug, Default)]
-pub struct Cycles {
+pub(crate) struct Cycles {
     nodes: usize,
     edges: Vec<(u32, u32)>,
     incoming: Vec<u32>,
@@ -15,24 +15,24 @@ pub struct Cycles {
 
 impl Cycles {
     /// Starts a graph with `nodes` nodes and no edge.
-    pub fn reset(&mut self, nodes: usize) {
+    pub(crate) fn reset(&mut self, nodes: usize) {
         self.nodes = nodes;
         self.edges.clear();
     }
 
     /// Adds nodes; returns the first.
-    pub fn add_nodes(&mut self, count: usize) -> usize {
+    pub(crate) fn add_nodes(&mut self, count: usize) -> usize {
         self.nodes += count;
         self.nodes - count
     }
 
     /// Adds an edge.
-    pub fn edge(&mut self, from: usize, to: usize) {
+    pub(crate) fn edge(&mut self, from: usize, to: usize) {
         self.edges.push((from as u32, to as u32));
     }
 
     /// Whether the graph has no cycle (Kahn's algorithm).
-    pub fn acyclic(&mut self) -> bool {
+    pub(crate) fn acyclic(&mut self) -> bool {
         self.incoming.clear();
         self.incoming.resize(self.nodes, 0);
         self.start.clear();

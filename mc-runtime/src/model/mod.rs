@@ -4,22 +4,22 @@
 //! as in RC11 (Lahav et al., PLDI 2017). Differs: no load buffering. `sc`: (po, rf, mo, fr) acyclic.
 //! Not here: which of the allowed writes is tried next (`explore`), and how a value gets to its thread (`exec`).
 
-pub mod coherence;
+pub(crate) mod coherence;
 mod cycle;
-pub mod naive;
+pub(crate) mod naive;
 mod sc;
 mod seq_cst;
 
 use crate::graph::Graph;
 use crate::options::MemoryModel;
 
-pub use cycle::Cycles;
+pub(crate) use cycle::Cycles;
 
 /// Is the graph consistent as far as more than coherence is concerned? Coherence and atomicity are kept by construction.
 ///
 /// Adding an event that reads from, or is placed at, the end of modification order never makes a graph inconsistent:
 /// it has no edge to an older event. So only other choices need this.
-pub fn order_exists(model: MemoryModel, graph: &Graph, cycles: &mut Cycles) -> bool {
+pub(crate) fn order_exists(model: MemoryModel, graph: &Graph, cycles: &mut Cycles) -> bool {
     let exists = match model {
         MemoryModel::Rc20 => seq_cst::order_exists(graph, cycles),
         MemoryModel::Sc => sc::order_exists(graph, cycles),

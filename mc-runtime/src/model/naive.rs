@@ -58,7 +58,7 @@ impl Relation {
 }
 
 /// Is the graph consistent under `model`?
-pub fn consistent(graph: &Graph, model: MemoryModel) -> bool {
+pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
     let n = graph.len();
     let at = |id: EventId| graph.event(id).stamp as usize;
     let ids = graph.order();

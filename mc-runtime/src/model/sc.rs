@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::ids::{EventId, LocationId};
 
 /// Is there a total order of all events that explains what they read?
-pub fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
+pub(super) fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
     let node = |id: EventId| graph.event(id).stamp as usize;
     cycles.reset(graph.len());
     for &id in graph.order() {

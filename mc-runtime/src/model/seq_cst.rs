@@ -12,7 +12,7 @@ use crate::graph::Graph;
 use crate::ids::{EventId, LocationId};
 
 /// Whether the order exists.
-pub fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
+pub(super) fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
     if graph.seq_cst_events() < 2 {
         return true;
     }

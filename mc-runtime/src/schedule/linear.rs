@@ -7,7 +7,7 @@ use crate::operation::{BlockReason, Code};
 use crate::options::MemoryModel;
 
 /// The thread that makes the next event by the default rule, where threads are numbered by their spawns along the order.
-pub fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Item = u32>) -> u32 {
+pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Item = u32>) -> u32 {
     match last {
         Some((thread, false)) => thread,
         _ => alive.min().unwrap_or(0),
@@ -15,7 +15,7 @@ pub fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Item = u32
 }
 
 /// The schedule of a graph.
-pub fn of_graph(graph: &Graph, memory_model: MemoryModel, allow_panics: bool, learned: Vec<u16>) -> Schedule {
+pub(crate) fn of_graph(graph: &Graph, memory_model: MemoryModel, allow_panics: bool, learned: Vec<u16>) -> Schedule {
     let order = linear_order(graph);
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
@@ -72,7 +72,7 @@ fn newer(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
 }
 
 /// An order that extends (program order or reads-from)+: each thread goes on as long as it can, the leftmost one next.
-pub fn linear_order(graph: &Graph) -> Vec<EventId> {
+pub(super) fn linear_order(graph: &Graph) -> Vec<EventId> {
     let mut done = vec![0usize; graph.slots()];
     let mut order = Vec::with_capacity(graph.len());
     while order.len() < graph.len() {
@@ -94,11 +94,11 @@ pub fn linear_order(graph: &Graph) -> Vec<EventId> {
 
 /// A digest of what the threads did, in their order: enough to notice another program.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Digest(u32);
+pub(crate) struct Digest(u32);
 
 impl Digest {
     /// Another event.
-    pub fn add(&mut self, thread: u32, code: Code) {
+    pub(crate) fn add(&mut self, thread: u32, code: Code) {
         let kind = match code {
             Code::Load => 1,
             Code::Store => 2,
@@ -117,7 +117,7 @@ impl Digest {
     }
 
     /// Its value.
-    pub fn value(self) -> u16 {
+    pub(crate) fn value(self) -> u16 {
         (self.0 ^ self.0 >> 16) as u16
     }
 }

@@ -50,7 +50,6 @@ pub struct TestInfo {
 /// One line of a worker's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "read one at a time")]
 pub enum Message {
     /// The answer to [`Task::List`].
     Tests {
