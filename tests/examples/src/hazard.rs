@@ -123,9 +123,7 @@ impl<T, const N: usize, P: Protocol> Reader<'_, T, N, P> {
 /// It came from [`boxed`], and nobody uses it now or later.
 unsafe fn free<T>(value: *mut UnsafeCell<T>) {
     // SAFETY: the caller knows that the value is its own.
-    let value = unsafe { Box::from_raw(value) };
-    // A write to the value, for whoever watches.
-    value.with_mut(|_| ());
+    drop(unsafe { Box::from_raw(value) });
 }
 
 impl<T, const N: usize, P: Protocol> Drop for Shared<T, N, P> {
