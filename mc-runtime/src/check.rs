@@ -5,7 +5,7 @@ use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
 use crate::options::{Options, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
-use crate::schedule::{Digest, of_graph};
+use crate::schedule::{Digest, of_run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -313,7 +313,8 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     let mut learned: Vec<u16> = engine.learned.iter().map(|key| *key as u16).collect();
     learned.sort_unstable();
     let options = &engine.options;
-    let schedule = of_graph(&engine.explorer.graph, options.memory_model, options.allow_panics, learned);
+    let (graph, order) = (&engine.explorer.graph, &engine.order);
+    let schedule = of_run(graph, order, options.memory_model, options.allow_panics, learned);
     Failure {
         kind: found.kind,
         message: found.message,

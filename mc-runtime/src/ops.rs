@@ -210,9 +210,12 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
 #[inline]
 pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
     loop {
-        match with_engine(&mut operation)? {
+        let (step, compares) = with_engine(|e| (operation(e), e.compares_states()))?;
+        match step {
             Step::Done(value) => {
-                clean_stack();
+                if compares {
+                    clean_stack();
+                }
                 return Some(value);
             }
             Step::Inert => return None,
@@ -237,15 +240,9 @@ fn suspend() {
 }
 
 /// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
-#[inline]
-fn clean_stack() {
-    if with_engine(|e| e.compares_states()) == Some(true) {
-        overwrite_stack();
-    }
-}
-
+#[cold]
 #[inline(never)]
-fn overwrite_stack() {
+fn clean_stack() {
     let mut below = [0u64; 512];
     for word in &mut below {
         // SAFETY: an element of a local array. Volatile, so that it is really written.

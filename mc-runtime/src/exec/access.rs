@@ -72,7 +72,9 @@ impl Engine {
             return self.diverged(id, &describe(&operation), site);
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
-        self.remember_round(site, frame);
+        if recorded.reads() {
+            self.remember_round(site, frame);
+        }
         self.replayed += 1;
         self.after(id, site, old)
     }
@@ -114,7 +116,9 @@ impl Engine {
         };
         let event = *self.explorer.graph.event(id);
         let old = if event.reads() { self.explorer.graph.value(location, event.rf) } else { 0 };
-        self.remember_round(site, frame);
+        if event.reads() {
+            self.remember_round(site, frame);
+        }
         let step = self.after(id, site, old);
         if event.writes && !self.guide.decides() {
             self.wake_left_of(location);

@@ -64,6 +64,8 @@ pub(crate) struct Heap {
     limit: usize,
     used: usize,
     current: usize,
+    /// The highest slot that was entered in this execution.
+    highest: usize,
     arenas: Vec<Arena>,
     /// Freed ranges that the engine has not yet looked at.
     pub freed: Vec<(usize, usize)>,
@@ -85,6 +87,7 @@ impl Heap {
             limit: limit.min(ARENA),
             used: 0,
             current: 0,
+            highest: 0,
             arenas,
             freed: Vec::new(),
             double_free: None,
@@ -96,12 +99,13 @@ impl Heap {
     /// The thread in `slot` runs next, and has made `events` events.
     pub(crate) fn enter(&mut self, slot: usize, events: u32) {
         self.current = slot;
+        self.highest = self.highest.max(slot);
         self.arenas[slot].events = events;
     }
 
     /// Another execution begins.
     pub(crate) fn reset(&mut self) {
-        for (slot, arena) in self.arenas.iter_mut().enumerate() {
+        for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
             if arena.top > KEEP {
                 let start = (self.base + slot * ARENA + KEEP) as *mut libc::c_void;
@@ -111,7 +115,7 @@ impl Heap {
             (arena.top, arena.live, arena.events) = (0, 0, 0);
             arena.blocks.clear();
         }
-        self.used = 0;
+        (self.used, self.highest) = (0, 0);
         self.freed.clear();
         self.double_free = None;
         self.exhausted = false;
@@ -119,14 +123,18 @@ impl Heap {
 
     /// The blocks that are still in use, with the slot of the thread that made them.
     pub(crate) fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
-        let arenas = self.arenas.iter().enumerate().filter(|(_, a)| a.live > 0);
+        let arenas = self.arenas[..=self.highest].iter().enumerate().filter(|(_, a)| a.live > 0);
         arenas.flat_map(|(slot, a)| a.blocks.iter().filter(|b| !b.freed).map(move |b| (slot, *b)))
     }
 
     /// The bytes of the arenas that were handed out, for the comparison of states.
     pub(crate) fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let start = |slot| self.base + slot * ARENA;
-        self.arenas.iter().enumerate().filter(|(_, a)| a.top > 0).map(move |(slot, a)| (start(slot), a.top))
+        self.arenas[..=self.highest]
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| a.top > 0)
+            .map(move |(slot, a)| (start(slot), a.top))
     }
 
     /// Is the address in the arenas?

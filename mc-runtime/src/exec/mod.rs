@@ -124,6 +124,8 @@ pub(crate) struct Engine {
     too_long: bool,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
+    /// The events of this run, as executed.
+    pub order: Vec<EventId>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     /// Clocks that were left at addresses: how many events of each thread.
@@ -161,6 +163,7 @@ impl Engine {
             restart: false,
             too_long: false,
             off_schedule: false,
+            order: Vec::new(),
             tracer: None,
             left: Vec::new(),
             options,
@@ -174,6 +177,7 @@ impl Engine {
         self.failure = None;
         (self.preempt, self.granted, self.cutting, self.restart, self.too_long) = (false, false, false, false, false);
         self.left.clear();
+        self.order.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);
         self.ensure_thread(ThreadId::MAIN);
@@ -297,6 +301,7 @@ impl Engine {
     /// An event of the running thread was executed.
     fn executed_event(&mut self) {
         let slot = self.current.slot();
+        self.order.push(self.next_event());
         let me = &mut self.threads[slot];
         me.position += 1;
         me.activity += 1;

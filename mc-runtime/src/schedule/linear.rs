@@ -1,4 +1,4 @@
-//! From a graph to a schedule: a linear order with few changes of thread, and what is not the default along it.
+//! From a run to a schedule: what is not the default along the order of its events.
 
 use super::{Change, Deviation, Schedule};
 use crate::graph::Graph;
@@ -14,9 +14,15 @@ pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Ite
     }
 }
 
-/// The schedule of a graph.
-pub(crate) fn of_graph(graph: &Graph, memory_model: MemoryModel, allow_panics: bool, learned: Vec<u16>) -> Schedule {
-    let order = linear_order(graph);
+/// The schedule of a run: its graph, and its events as they were executed, which is an order that extends (program order or reads-from)+.
+/// (A graph can have more: what others would still have done when the run was cut.)
+pub(crate) fn of_run(
+    graph: &Graph,
+    order: &[EventId],
+    memory_model: MemoryModel,
+    allow_panics: bool,
+    learned: Vec<u16>,
+) -> Schedule {
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
     let mut spawned = 0;
@@ -25,7 +31,7 @@ pub(crate) fn of_graph(graph: &Graph, memory_model: MemoryModel, allow_panics: b
     let mut last = None;
     let mut digest = Digest::default();
     let mut at = 0;
-    for &id in &order {
+    for &id in order {
         let event = graph.event(id);
         let name = names[id.thread.slot()];
         let mut deviate = |change| deviations.push(Deviation { at, change });
@@ -69,27 +75,6 @@ fn newer(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
     let from = if event.reads() { event.rf } else { id };
     let index = graph.mo_index(event.location, from);
     graph.mo(event.location)[index..].iter().filter(|w| w.index < done[w.thread.slot()]).count() as u32
-}
-
-/// An order that extends (program order or reads-from)+: each thread goes on as long as it can, the leftmost one next.
-pub(super) fn linear_order(graph: &Graph) -> Vec<EventId> {
-    let mut done = vec![0usize; graph.slots()];
-    let mut order = Vec::with_capacity(graph.len());
-    while order.len() < graph.len() {
-        let before = order.len();
-        for &thread in graph.ranks() {
-            while let Some(event) = graph.thread(thread).get(done[thread.slot()]) {
-                let source = event.rf;
-                if !source.is_init() && source.index as usize >= done[source.thread.slot()] {
-                    break;
-                }
-                order.push(thread.event(done[thread.slot()]));
-                done[thread.slot()] += 1;
-            }
-        }
-        assert!(order.len() > before, "(program order or reads-from) is acyclic");
-    }
-    order
 }
 
 /// A digest of what the threads did, in their order: enough to notice another program.

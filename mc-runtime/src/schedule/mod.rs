@@ -7,7 +7,7 @@ mod encode;
 mod linear;
 
 pub use encode::ScheduleError;
-pub(crate) use linear::{Digest, default_thread, of_graph};
+pub(crate) use linear::{Digest, default_thread, of_run};
 
 use crate::options::MemoryModel;
 
