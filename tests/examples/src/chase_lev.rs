@@ -240,6 +240,27 @@ mod tests {
         assert!(stolen[0] != stolen[1] || stolen[0] == Stolen::Retry);
     }
 
+    #[mc::test]
+    fn the_owner_and_two_thieves_share_two_tasks() {
+        let mut deque = Deque::<Correct>::new(2);
+        let (mut worker, stealer) = deque.split();
+        worker.push(1);
+        worker.push(2);
+        let mut tasks = thread::scope(|scope| {
+            let thieves = [(); 2].map(|()| scope.spawn(move || stealer.steal()));
+            let mut tasks: Vec<usize> = worker.take().into_iter().collect();
+            for thief in thieves {
+                if let Stolen::Task(task) = thief.join().unwrap() {
+                    tasks.push(task);
+                }
+            }
+            tasks
+        });
+        tasks.extend(std::iter::from_fn(|| worker.take()));
+        tasks.sort_unstable();
+        assert_eq!(tasks, [1, 2]);
+    }
+
     #[mc::test(expect = "panic")]
     fn without_the_fence_a_task_is_done_twice() {
         take_and_steal::<NoFence>(2);

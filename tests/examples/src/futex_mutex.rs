@@ -155,6 +155,11 @@ mod tests {
         count::<Correct>(2);
     }
 
+    #[mc::test]
+    fn three_threads_wake_each_other() {
+        count::<Correct>(3);
+    }
+
     #[mc::test(expect = "lost_wakeup")]
     fn who_forgets_other_sleepers_leaves_them_asleep() {
         count::<Forgetful>(3);

@@ -155,6 +155,18 @@ mod tests {
         assert_eq!(popped.into_iter().flatten().collect::<Vec<_>>(), [1]);
     }
 
+    #[mc::test]
+    fn a_slot_is_used_again_after_a_round() {
+        let queue = Queue::<u32>::new(2);
+        let taken = thread::scope(|scope| {
+            let consumer = scope.spawn(|| [queue.pop(), queue.pop()]);
+            let put = [1, 2, 3].map(|value| queue.push(value).is_ok());
+            assert!(put[0] && put[1]);
+            consumer.join().unwrap().into_iter().flatten().collect::<Vec<_>>()
+        });
+        assert_eq!(taken, [1, 2][..taken.len()]);
+    }
+
     #[mc::test(expect = "data_race")]
     fn a_relaxed_hand_over_races() {
         one_goes_through::<RelaxedHandOver>();

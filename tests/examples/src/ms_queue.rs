@@ -186,6 +186,19 @@ mod tests {
         assert_eq!(popped, [1, 2]);
     }
 
+    #[mc::test]
+    fn two_producers_and_a_consumer() {
+        let queue = Queue::<u32>::new();
+        let mut all = thread::scope(|scope| {
+            scope.spawn(|| queue.push(1));
+            scope.spawn(|| queue.push(2));
+            [queue.pop(), queue.pop()].into_iter().flatten().collect::<Vec<_>>()
+        });
+        all.extend(std::iter::from_fn(|| queue.pop()));
+        all.sort_unstable();
+        assert_eq!(all, [1, 2]);
+    }
+
     #[mc::test(expect = "data_race")]
     fn a_relaxed_link_leads_to_a_value_that_is_being_written() {
         push_and_pop::<RelaxedFollow>();

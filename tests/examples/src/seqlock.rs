@@ -136,6 +136,22 @@ mod tests {
     }
 
     #[mc::test]
+    fn a_reader_among_two_writers_sees_one_of_them() {
+        let lock = SeqLock::<2>::new([0, 0]);
+        thread::scope(|scope| {
+            for value in [1, 2] {
+                scope.spawn({
+                    let lock = &lock;
+                    move || lock.write([value, value])
+                });
+            }
+            if let Some([a, b]) = lock.try_read() {
+                assert_eq!(a, b);
+            }
+        });
+    }
+
+    #[mc::test]
     fn a_reader_waits_for_the_writer() {
         let lock = SeqLock::<2>::new([0, 0]);
         thread::scope(|scope| {

@@ -206,6 +206,19 @@ mod tests {
         assert_eq!(all, [1, 2]);
     }
 
+    #[mc::test]
+    fn two_threads_pop_two_values_each() {
+        let stack = Stack::<u32>::new();
+        stack.push(1);
+        stack.push(2);
+        let popped = thread::scope(|scope| {
+            let other = scope.spawn(|| [stack.pop(), stack.pop()]);
+            let mine = [stack.pop(), stack.pop()];
+            mine.into_iter().chain(other.join().unwrap()).flatten().collect::<Vec<_>>()
+        });
+        assert!(popped == [1, 2] || popped == [2, 1]);
+    }
+
     #[mc::test(expect = "use_after_free")]
     fn without_another_look_a_node_is_freed_under_a_reader() {
         let stack = Stack::<u32, NoRecheck>::new();
