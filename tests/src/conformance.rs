@@ -125,9 +125,9 @@ impl fmt::Display for Difference {
 /// Counts programs and keeps the first differences.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// How many programs were compared.
-    pub programs: u64,
-    /// How many of them differ.
+    /// How many programs were compared, once for each memory model.
+    pub compared: u64,
+    /// How many of these comparisons found a difference.
     pub wrong: u64,
     first: Vec<Difference>,
 }
@@ -135,7 +135,7 @@ pub struct Tally {
 impl Tally {
     /// Compares one more program.
     pub fn add(&mut self, entry: &Entry, model: MemoryModel) {
-        self.programs += 1;
+        self.compared += 1;
         if let Err(difference) = compare(entry, model) {
             self.wrong += 1;
             if self.first.len() < 5 {
@@ -147,10 +147,10 @@ impl Tally {
     /// # Errors
     /// If a program differs, or none was compared. The message has the first ones.
     pub fn verdict(&self) -> Result<(), String> {
-        if self.programs > 0 && self.wrong == 0 {
+        if self.compared > 0 && self.wrong == 0 {
             return Ok(());
         }
-        let mut text = format!("{} of {} programs differ from the specification\n", self.wrong, self.programs);
+        let mut text = format!("{} of {} comparisons differ from the specification\n", self.wrong, self.compared);
         for difference in &self.first {
             write!(text, "\n{difference}").expect("writing to a string succeeds");
         }

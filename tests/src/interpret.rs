@@ -40,9 +40,10 @@ pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome,
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
 }
 
-/// Distinct rows of equal width, in memory that was reserved when it was made.
+/// Distinct rows of equal width (0 where a program has neither registers nor locations), in memory that was reserved when it was made.
 struct Collected {
     width: usize,
+    rows: usize,
     values: Vec<i64>,
     overflowed: bool,
 }
@@ -50,26 +51,31 @@ struct Collected {
 impl Collected {
     fn with_room(width: usize, rows: usize) -> Self {
         // One row more: a new row is written before it is compared.
-        Self { width, values: Vec::with_capacity(width * (rows + 1)), overflowed: false }
+        Self { width, rows: 0, values: Vec::with_capacity(width * (rows + 1)), overflowed: false }
+    }
+
+    fn row(&self, row: usize) -> &[i64] {
+        &self.values[row * self.width..(row + 1) * self.width]
     }
 
     fn rows(&self) -> impl Iterator<Item = &[i64]> {
-        self.values.chunks_exact(self.width.max(1))
+        (0..self.rows).map(|row| self.row(row))
     }
 
     fn add(&mut self, row: impl Iterator<Item = i64>) {
-        if self.overflowed || self.width == 0 {
+        if self.overflowed {
             return;
         }
         let start = self.values.len();
         self.values.extend(row);
-        let (old, new) = self.values.split_at(start);
-        assert_eq!(new.len(), self.width, "a value for each column");
-        if old.chunks_exact(self.width).any(|row| row == new) {
+        assert_eq!(self.values.len(), start + self.width, "a value for each column");
+        if self.rows().any(|row| row == &self.values[start..]) {
             self.values.truncate(start);
         } else if self.values.capacity() - self.values.len() < self.width {
             self.values.truncate(start);
             self.overflowed = true;
+        } else {
+            self.rows += 1;
         }
     }
 }

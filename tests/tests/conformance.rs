@@ -28,6 +28,17 @@ mod checked {
     }
 
     #[test]
+    fn a_program_of_fences_alone_has_one_outcome_the_empty_one() {
+        let one = r#"{"complete":1,"blocked":0,"finals":[[]]}"#; // seed 1009936 of generate.py
+        let line = format!(
+            r#"{{"seed":1009936,"family":"atomics","program":[[{{"op":"fence","ord":"sc"}}],[{{"op":"fence","ord":"sc"}}]],
+            "columns":[],"expect":{{"sc":{one},"rc20":{one}}}}}"#
+        );
+        let entry = Entry::from_line(&line).expect("it is an entry");
+        compare_all(&[entry], MemoryModel::Rc20);
+    }
+
+    #[test]
     fn litmus_programs_under_rc20() {
         compare_all(&corpus::litmus(), MemoryModel::Rc20);
     }

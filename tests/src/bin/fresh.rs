@@ -83,7 +83,7 @@ mod checked {
             let entry = Entry::from_line(&line).map_err(|error| format!("the generator's output: {error}: {line}"))?;
             tally.add(&entry, MemoryModel::Rc20);
             tally.add(&entry, MemoryModel::Sc);
-            if tally.programs % 4_000 == 0 {
+            if tally.compared % 4_000 == 0 {
                 report(&tally, started);
             }
         }
@@ -96,7 +96,7 @@ mod checked {
     }
 
     fn report(tally: &Tally, started: Instant) {
-        let (programs, seconds) = (tally.programs / 2, started.elapsed().as_secs_f64());
+        let (programs, seconds) = (tally.compared / 2, started.elapsed().as_secs_f64());
         let line = format!("{programs} programs under rc20 and sc, {} differences, {seconds:.0} s", tally.wrong);
         writeln!(io::stdout(), "{line}").expect("standard output is open");
     }
