@@ -2,276 +2,27 @@
 //!
 //! Each function answers `None` (or `false`) when the calling thread is not under control: outside of a check, or
 //! while an execution that was cut short is torn down. The shim then does what std does, without ever blocking.
-//! This is the only module that finds the engine through a thread-local; everything below it is passed `&mut`.
+//! This is the only room that finds the engine through a thread-local (`context`); everything below it is passed `&mut`.
 
-use crate::exec::arena::{self, Heap};
-use crate::exec::{Accessed, Body, Engine, Frame, Step};
+mod context;
+mod kinds;
+
+use crate::exec::{Accessed, Body, Engine, Frame, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 use crate::outcome::FailureKind;
+pub use context::Cut;
+use context::frame;
+pub(crate) use context::{enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine};
+pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::Location;
-use std::ptr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// The width of an atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Width {
-    /// 8 bits
-    W8,
-    /// 16 bits
-    W16,
-    /// 32 bits
-    W32,
-    /// 64 bits
-    W64,
-}
-
-/// What a read-modify-write does with the old value. All wrap, in the width of the location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Rmw {
-    /// `old + operand`
-    Add,
-    /// `old - operand`
-    Sub,
-    /// `old & operand`
-    And,
-    /// `!(old & operand)`
-    Nand,
-    /// `old | operand`
-    Or,
-    /// `old ^ operand`
-    Xor,
-    /// `operand`
-    Swap,
-    /// The greater, both taken as signed.
-    MaxSigned,
-    /// The lesser, both taken as signed.
-    MinSigned,
-    /// The greater, both taken as unsigned.
-    MaxUnsigned,
-    /// The lesser, both taken as unsigned.
-    MinUnsigned,
-    /// A waiter joins: sets the lowest clear bit of the low half (of a 64-bit word), none when all 32 are set.
-    CondvarEnqueue,
-    /// Sets the high-half bit of the only waiter that has none yet; nothing when there are none or several.
-    CondvarNotifySole,
-    /// Sets the high-half bit of waiter `operand` if it waits and has none yet, else of the lowest such waiter, if any.
-    CondvarNotifyPrefer,
-    /// Sets the high-half bit of every waiter.
-    CondvarNotifyAll,
-}
-
-/// The condition of a guarded read-modify-write over a 32- or 64-bit state word. A pure function of the old value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Test {
-    /// `old & (1 << bit) == (set as u64) << bit`
-    Bit {
-        /// Which bit.
-        bit: u8,
-        /// Whether it must be set.
-        set: bool,
-    },
-    /// `old & mask == want` (on the low 32 bits)
-    Mask {
-        /// The bits that are looked at.
-        mask: u32,
-        /// What they must be.
-        want: u32,
-    },
-    /// `old & mask != unwanted` (on the low 32 bits)
-    Not {
-        /// The bits that are looked at.
-        mask: u32,
-        /// What they must not be.
-        unwanted: u32,
-    },
-    /// `lo <= old <= hi`, signed 32-bit.
-    Range {
-        /// Lowest value.
-        lo: i32,
-        /// Highest value.
-        hi: i32,
-    },
-}
-
-/// What a guarded read-modify-write writes once its test holds. A pure function of the old value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Update {
-    /// `(old & keep) + add`, 32 bits.
-    KeepAdd {
-        /// The bits that stay.
-        keep: u32,
-        /// What is added.
-        add: u32,
-    },
-    /// `to` if old is `from`, otherwise old.
-    Claim {
-        /// The value that is replaced.
-        from: u32,
-        /// By this one.
-        to: u32,
-    },
-    /// Clears bit `bit` and bit `bit + 32`: a woken waiter leaves a condition variable's word.
-    ClearPair {
-        /// The lower bit.
-        bit: u8,
-    },
-}
-
-/// A guarded read-modify-write: the thread waits until `test` holds for the old value, then writes `update` of it, in one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Guard {
-    /// When it may go on.
-    pub test: Test,
-    /// What it then writes.
-    pub update: Update,
-}
-
-/// What an operation is to the user, for traces and for the explanation of a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[expect(missing_docs, reason = "each is named after the std method")]
-pub enum Label {
-    Atomic,
-    MutexLock,
-    MutexTryLock,
-    MutexUnlock,
-    RwLockRead,
-    RwLockTryRead,
-    RwLockReadUnlock,
-    RwLockWrite,
-    RwLockTryWrite,
-    RwLockWriteUnlock,
-    RwLockDowngrade,
-    CondvarEnqueue,
-    CondvarWait,
-    CondvarTimeout,
-    CondvarNotifyOne,
-    CondvarNotifyAll,
-    BarrierArrive,
-    BarrierWait,
-    OnceCall,
-    OnceComplete,
-    OnceGet,
-    Park,
-    Unpark,
-    ArcClone,
-    ArcDrop,
-    ArcObserve,
-    ThreadFinished,
-    ThreadDone,
-}
 
 /// A thread of the running execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadKey(pub u32);
-
-/// The payload with which an execution that is cut short unwinds its threads.
-#[derive(Debug)]
-pub struct Cut(());
-
-thread_local! {
-    /// The engine whose coroutine runs on this thread of the operating system; null outside.
-    static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
-}
-
-/// Before a coroutine of `engine` runs. Returns what [`leave_engine`] restores.
-pub(crate) fn enter_engine(engine: *mut Engine, heap: *mut Heap) -> (*mut Engine, *mut Heap) {
-    (ENGINE.replace(engine), arena::switch(heap))
-}
-
-/// After it has suspended itself or ended.
-pub(crate) fn leave_engine(before: (*mut Engine, *mut Heap)) {
-    ENGINE.set(before.0);
-    arena::switch(before.1);
-}
-
-/// Runs `f` on the engine, with the system's allocator. `None` outside of a check.
-#[inline]
-pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-    let engine = ENGINE.get();
-    if engine.is_null() {
-        return None;
-    }
-    let heap = arena::switch(ptr::null_mut());
-    // SAFETY: set by `enter_engine` to the engine that runs this coroutine, which nobody borrows meanwhile (`exec::run::execute`); `f` never
-    // runs code of the test, so nothing comes here again before the borrow ends.
-    let result = f(unsafe { &mut *engine });
-    arena::switch(heap);
-    Some(result)
-}
-
-/// Does an operation, waiting as often as it must. `None` when the caller is not under control.
-#[inline]
-pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
-    loop {
-        let (step, compares) = with_engine(|e| (operation(e), e.compares_states()))?;
-        match step {
-            Step::Done(value) => {
-                if compares {
-                    clean_stack();
-                }
-                return Some(value);
-            }
-            Step::Inert => return None,
-            Step::Wait => suspend(),
-            Step::Cut => std::panic::resume_unwind(Box::new(Cut(()))),
-        }
-    }
-}
-
-/// Switches to the scheduler.
-fn suspend() {
-    let suspender = with_engine(|e| e.threads[e.current.slot()].suspender).expect("only coroutines wait");
-    let waiting_to_unwind = std::thread::panicking();
-    if waiting_to_unwind {
-        with_engine(|e| e.unwinding_suspended += 1);
-    }
-    // SAFETY: the suspender of the running coroutine, which `thread_main` was given and which lives as long as that runs.
-    unsafe { (*suspender).suspend(()) };
-    if waiting_to_unwind {
-        with_engine(|e| e.unwinding_suspended -= 1);
-    }
-}
-
-/// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
-#[cold]
-#[inline(never)]
-fn clean_stack() {
-    let mut below = [0u64; 512];
-    for word in &mut below {
-        // SAFETY: an element of a local array. Volatile, so that it is really written.
-        unsafe { ptr::write_volatile(word, 0) };
-    }
-}
-
-/// The registers that calls preserve, and the stack pointer.
-#[inline(always)]
-fn frame() -> Frame {
-    let mut frame = Frame::default();
-    let registers = frame.registers.as_mut_ptr();
-    // SAFETY: stores six registers into an array of six, and copies the stack pointer.
-    unsafe {
-        std::arch::asm!(
-            "mov [{to}], rbx",
-            "mov [{to} + 8], rbp",
-            "mov [{to} + 16], r12",
-            "mov [{to} + 24], r13",
-            "mov [{to} + 32], r14",
-            "mov [{to} + 40], r15",
-            "mov {sp}, rsp",
-            to = in(reg) registers,
-            sp = out(reg) frame.stack,
-            options(nostack, preserves_flags),
-        );
-    }
-    frame
-}
 
 /// Is the calling thread under control?
 pub fn controlled() -> bool {
@@ -281,18 +32,6 @@ pub fn controlled() -> bool {
 /// Is the calling thread of an execution that is being torn down? Then nothing may block.
 pub fn inert() -> bool {
     is_cut()
-}
-
-pub(crate) fn is_cut() -> bool {
-    with_engine(|e| e.is_cutting()).unwrap_or(false)
-}
-
-pub(crate) fn is_only_inert() -> bool {
-    with_engine(|e| e.threads[e.current.slot()].only_inert).unwrap_or(false)
-}
-
-pub(crate) fn set_only_inert() {
-    with_engine(|e| e.threads[e.current.slot()].only_inert = true);
 }
 
 fn operation(code: Code, operands: (u64, u64), width: Width, order: Ordering, label: Label) -> Operation {
@@ -515,7 +254,7 @@ pub fn with_clocks(at: *mut (), f: impl FnOnce()) {
 
 /// Is `at` in memory that outlives an execution (a `static`), so that [`restore`] is due?
 pub fn is_static(at: *const ()) -> bool {
-    with_engine(|e| !e.is_cutting() && crate::exec::is_static(at as usize)).unwrap_or(false)
+    with_engine(|e| !e.is_cutting() && in_writable_data(at as usize)).unwrap_or(false)
 }
 
 /// Puts the `size` bytes at `at` back to what they are now when the execution ends, after running `drop` if they were changed.

@@ -1,0 +1,123 @@
+//! How an operation finds the engine, and waits: the only place that reaches it through a thread-local.
+
+use crate::exec::arena::{self, Heap};
+use crate::exec::{Engine, Frame, Step};
+use std::cell::Cell;
+use std::ptr;
+
+/// The payload with which an execution that is cut short unwinds its threads.
+#[derive(Debug)]
+pub struct Cut(());
+
+thread_local! {
+    /// The engine whose coroutine runs on this thread of the operating system; null outside.
+    static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Before a coroutine of `engine` runs. Returns what [`leave_engine`] restores.
+pub(crate) fn enter_engine(engine: *mut Engine, heap: *mut Heap) -> (*mut Engine, *mut Heap) {
+    (ENGINE.replace(engine), arena::switch(heap))
+}
+
+/// After it has suspended itself or ended.
+pub(crate) fn leave_engine(before: (*mut Engine, *mut Heap)) {
+    ENGINE.set(before.0);
+    arena::switch(before.1);
+}
+
+/// Runs `f` on the engine, with the system's allocator. `None` outside of a check.
+#[inline]
+pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    let engine = ENGINE.get();
+    if engine.is_null() {
+        return None;
+    }
+    let heap = arena::switch(ptr::null_mut());
+    // SAFETY: set by `enter_engine` to the engine that runs this coroutine, which nobody borrows meanwhile (`exec::run::execute`); `f` never
+    // runs code of the test, so nothing comes here again before the borrow ends.
+    let result = f(unsafe { &mut *engine });
+    arena::switch(heap);
+    Some(result)
+}
+
+/// Does an operation, waiting as often as it must. `None` when the caller is not under control.
+#[inline]
+pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
+    loop {
+        let (step, compares) = with_engine(|e| (operation(e), e.compares_states()))?;
+        match step {
+            Step::Done(value) => {
+                if compares {
+                    clean_stack();
+                }
+                return Some(value);
+            }
+            Step::Inert => return None,
+            Step::Wait => suspend(),
+            Step::Cut => std::panic::resume_unwind(Box::new(Cut(()))),
+        }
+    }
+}
+
+/// Switches to the scheduler.
+fn suspend() {
+    let suspender = with_engine(|e| e.threads[e.current.slot()].suspender).expect("only coroutines wait");
+    let waiting_to_unwind = std::thread::panicking();
+    if waiting_to_unwind {
+        with_engine(|e| e.unwinding_suspended += 1);
+    }
+    // SAFETY: the suspender of the running coroutine, which `thread_main` was given and which lives as long as that runs.
+    unsafe { (*suspender).suspend(()) };
+    if waiting_to_unwind {
+        with_engine(|e| e.unwinding_suspended -= 1);
+    }
+}
+
+/// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
+#[cold]
+#[inline(never)]
+fn clean_stack() {
+    let mut below = [0u64; 512];
+    for word in &mut below {
+        // SAFETY: an element of a local array. Volatile, so that it is really written.
+        unsafe { ptr::write_volatile(word, 0) };
+    }
+}
+
+/// The registers that calls preserve, and the stack pointer.
+#[inline(always)]
+pub(super) fn frame() -> Frame {
+    let mut frame = Frame::default();
+    let registers = frame.registers.as_mut_ptr();
+    // SAFETY: stores six registers into an array of six, and copies the stack pointer.
+    unsafe {
+        std::arch::asm!(
+            "mov [{to}], rbx",
+            "mov [{to} + 8], rbp",
+            "mov [{to} + 16], r12",
+            "mov [{to} + 24], r13",
+            "mov [{to} + 32], r14",
+            "mov [{to} + 40], r15",
+            "mov {sp}, rsp",
+            to = in(reg) registers,
+            sp = out(reg) frame.stack,
+            options(nostack, preserves_flags),
+        );
+    }
+    frame
+}
+
+/// Is the execution of the calling thread being torn down?
+pub(crate) fn is_cut() -> bool {
+    with_engine(|e| e.is_cutting()).unwrap_or(false)
+}
+
+/// Do operations of the calling thread do nothing, where others unwind?
+pub(crate) fn is_only_inert() -> bool {
+    with_engine(|e| e.threads[e.current.slot()].only_inert).unwrap_or(false)
+}
+
+/// From here on they do.
+pub(crate) fn set_only_inert() {
+    with_engine(|e| e.threads[e.current.slot()].only_inert = true);
+}
