@@ -50,10 +50,9 @@ impl Engine {
         if recorded.operation.code == Code::Block {
             return self.block(BlockReason::Spin, site);
         }
-        let outlives = is_static(at);
         let fits = same_kind(&recorded.operation, &operation) && {
             let graph = &mut self.explorer.graph;
-            self.locations.matches(graph, recorded.location, at, operation.width, outlives)
+            self.locations.matches(graph, recorded.location, at, operation.width, self.heap.as_deref())
         };
         if !fits {
             return self.diverged(id, &describe(&operation), site);
@@ -99,7 +98,7 @@ impl Engine {
         if self.me().repeats {
             return self.block(BlockReason::Spin, site);
         }
-        let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, is_static(at));
+        let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref());
         if self.is_dead(location, at) {
             let message = format!("{} of an atomic in memory that was freed", describe(&operation));
             return self.fail(FailureKind::UseAfterFree, message, site);
@@ -118,6 +117,10 @@ impl Engine {
         let old = if event.reads() { self.explorer.graph.value(location, event.rf) } else { 0 };
         if event.reads() {
             self.remember_round(site, frame);
+        }
+        if let Some(maker) = self.locations.maker(location).and_then(|m| self.unordered(m)) {
+            let what = if event.reads() { "read" } else { "write" };
+            return self.uninitialised(maker, what, site);
         }
         let step = self.after(id, site, old);
         if event.writes && !self.guide.decides() {

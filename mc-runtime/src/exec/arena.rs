@@ -43,6 +43,8 @@ pub(crate) struct Block {
     pub size: usize,
     /// The top of the arena before it.
     before: usize,
+    /// The slot of the thread that made it.
+    pub slot: u32,
     /// How many events its thread had made.
     pub events: u32,
     /// No longer in use.
@@ -163,7 +165,8 @@ impl Heap {
         }
         let index = arena.blocks.len();
         let (before, events) = (arena.top, arena.events);
-        arena.blocks.push(Block { start: at, size: layout.size(), before, events, freed: false });
+        let slot = self.current as u32;
+        arena.blocks.push(Block { start: at, size: layout.size(), before, slot, events, freed: false });
         self.used += top - arena.top;
         arena.top = top;
         arena.live += 1;

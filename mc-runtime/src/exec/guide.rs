@@ -98,7 +98,7 @@ impl Sampler {
     /// A sampler with its own stream of random numbers.
     pub(crate) fn new(seed: u64, changes: Option<u32>) -> Self {
         let rng = Pcg64::new(u128::from(seed), 1);
-        Sampler { rng, changes, priorities: Vec::new(), points: Vec::new(), lowest: 0, length: 100 }
+        Sampler { rng, changes, priorities: Vec::new(), points: Vec::new(), lowest: 0, length: 1 }
     }
 
     fn begin(&mut self) {
@@ -112,13 +112,13 @@ impl Sampler {
     }
 
     fn pick(&mut self, runnable: &[ThreadId], events: usize) -> Option<ThreadId> {
+        self.length = self.length.max(events);
         if runnable.is_empty() {
             return None;
         }
         if self.changes.is_none() {
             return Some(runnable[self.rng.random_range(0..runnable.len() as u64) as usize]);
         }
-        self.length = self.length.max(events);
         let most = runnable.iter().map(|t| t.slot()).max().unwrap_or(0);
         while self.priorities.len() <= most {
             let priority = (1 << 32) + u64::from(self.rng.next_u32());

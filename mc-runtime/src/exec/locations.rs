@@ -3,8 +3,9 @@
 //! A location is found by its address. Memory always holds the modification-order-maximal value of what was executed, so that an address
 //! whose bits differ from what the engine wrote last is a new object there (a reused stack slot, a moved value, a write through `&mut`): a new location.
 
+use super::arena::Heap;
 use crate::graph::Graph;
-use crate::ids::{EventId, LocationId};
+use crate::ids::{EventId, LocationId, ThreadId};
 use crate::ops::Width;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -18,6 +19,8 @@ struct Place {
     value: u64,
     /// The write that memory holds.
     holder: EventId,
+    /// The thread that allocated the memory, if it is in an arena, and after how many of its events.
+    maker: Option<(ThreadId, u32)>,
     /// In memory that was freed.
     freed: bool,
 }
@@ -41,8 +44,8 @@ impl Locations {
         }
     }
 
-    /// The location at an address: one that is bound to it, otherwise one whose name is free. `outlives`: the memory is not the execution's own.
-    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, outlives: bool) -> LocationId {
+    /// The location at an address: one that is bound to it, otherwise one whose name is free.
+    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&Heap>) -> LocationId {
         if let Some(&location) = self.by_address.get(&at) {
             let place = self.places[location.slot()].as_ref().expect("bound");
             if place.width == width && place.value == read(at, width) {
@@ -54,21 +57,22 @@ impl Locations {
             !bound && graph.accesses(LocationId(*l)).is_empty()
         };
         let location = (0..).map(LocationId).find(|l| free(&l.0)).expect("there is no end of numbers");
-        self.bind(graph, location, at, width, outlives);
+        self.bind(graph, location, at, width, heap);
         location
     }
 
     /// Gives a location of the graph, not yet met in this execution, its address.
-    fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, outlives: bool) {
+    fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, heap: Option<&Heap>) {
         let value = read(at, width);
-        if outlives && !self.saved.iter().any(|(known, ..)| *known == at) {
+        let maker = heap.and_then(|h| h.block(at)).map(|b| (ThreadId(b.slot), b.events));
+        if maker.is_none() && super::is_static(at) && !self.saved.iter().any(|(known, ..)| *known == at) {
             self.saved.push((at, width, value));
         }
         graph.set_initial(location, value);
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
-        self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, freed: false });
+        self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false });
         self.by_address.insert(at, location);
     }
 
@@ -79,12 +83,12 @@ impl Locations {
         location: LocationId,
         at: usize,
         width: Width,
-        outlives: bool,
+        heap: Option<&Heap>,
     ) -> bool {
         match self.places.get(location.slot()).copied().flatten() {
             Some(place) => place.at == at && place.width == width,
             None => {
-                self.bind(graph, location, at, width, outlives);
+                self.bind(graph, location, at, width, heap);
                 true
             }
         }
@@ -100,6 +104,11 @@ impl Locations {
             (place.value, place.holder) = (event.value, id);
             write(place.at, place.width, event.value);
         }
+    }
+
+    /// Who allocated the memory of the location, and after how many events.
+    pub(crate) fn maker(&self, location: LocationId) -> Option<(ThreadId, u32)> {
+        self.places.get(location.slot()).copied().flatten().and_then(|p| p.maker)
     }
 
     /// Is the location in memory that was freed?

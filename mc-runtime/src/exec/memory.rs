@@ -51,6 +51,9 @@ impl Engine {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
+        if let Some(maker) = self.unordered_maker(at) {
+            return self.uninitialised(maker, what, site);
+        }
         let events = self.me().position as u32;
         let new = Access { thread: self.current, events, site, writes };
         let mut cells = std::mem::take(&mut self.cells);
@@ -65,6 +68,28 @@ impl Engine {
             self.thread_name(other.thread),
             if other.writes { "writes" } else { "reads" },
             place(other.site),
+        );
+        self.fail(FailureKind::DataRace, message, site)
+    }
+
+    /// The thread that allocated the memory at `at`, if that does not happen before this point: then neither does its initialisation.
+    pub(crate) fn unordered_maker(&self, at: usize) -> Option<ThreadId> {
+        let block = self.heap.as_ref()?.block(at)?;
+        self.unordered((ThreadId(block.slot), block.events))
+    }
+
+    /// The thread, if what it did after so many of its events does not happen before this point.
+    pub(crate) fn unordered(&self, (thread, events): (ThreadId, u32)) -> Option<ThreadId> {
+        (!self.is_ordered(thread, events)).then_some(thread)
+    }
+
+    /// The access races with the initialisation of what it accesses.
+    pub(crate) fn uninitialised<T>(&mut self, maker: ThreadId, what: &str, site: Site) -> Step<T> {
+        let message = format!(
+            "data race: {} {what}s at {} what {} has allocated and initialised, and nothing orders that before",
+            self.thread_name(self.current),
+            place(site),
+            self.thread_name(maker),
         );
         self.fail(FailureKind::DataRace, message, site)
     }

@@ -230,11 +230,18 @@ impl Engine {
         self.cutting.then(|| self.cut_step())
     }
 
+    /// Are threads of a cut execution given up where they are? All that they own is in the arenas, and goes with them. (Unwinding would run destructors
+    /// that find nothing as they left it: one that asserts would end the process.) Without arenas, they are unwound.
+    pub(crate) fn abandons(&self) -> bool {
+        self.heap.is_some()
+    }
+
     /// How an operation of a cut execution goes on.
     fn cut_step<T>(&mut self) -> Step<T> {
         const PATIENCE: u32 = 100;
         const INERT: u32 = 1_000_000;
         let unwinding = std::thread::panicking();
+        let abandons = self.abandons();
         let me = self.me();
         if unwinding || me.only_inert {
             me.inert += 1;
@@ -246,7 +253,7 @@ impl Engine {
             return Step::Inert;
         }
         me.raised += 1;
-        if me.raised > PATIENCE {
+        if abandons || me.raised > PATIENCE {
             me.state = State::Abandoned;
             return Step::Wait;
         }

@@ -39,6 +39,8 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         (*at).trace_end();
         if ending == Ending::Complete {
             finish(at)
+        } else if (*at).abandons() {
+            (*at).give_up();
         } else {
             tear_down(at)
         }
@@ -194,6 +196,17 @@ impl Engine {
     /// From here on every operation is cut.
     fn start_cutting(&mut self) {
         self.cutting = true;
+    }
+
+    /// Gives up what is left of a cut execution, without running any code of the test.
+    fn give_up(&mut self) {
+        self.cutting = true;
+        self.tainted |= self.unwinding_suspended > 0;
+        self.restore_statics();
+        for thread in &mut self.threads {
+            std::mem::forget(thread.body.take());
+            thread.locals.clear();
+        }
     }
 
     fn recycle_thread(&mut self, thread: ThreadId) {

@@ -33,7 +33,8 @@ impl Flag {
 
     /// For an exclusive guard that is about to be released: poisons when a panic began while it was held.
     pub(super) fn leave(&self, entered: Entered) {
-        if !entered.panicking && ops::panicking() {
+        // Threads of a cut execution unwind too, but nothing panicked.
+        if !entered.panicking && ops::panicking() && !ops::inert() {
             self.0.store(true, Ordering::Relaxed);
         }
     }
