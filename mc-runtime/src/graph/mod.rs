@@ -292,6 +292,7 @@ impl Graph {
     }
 
     /// Panics if an invariant is broken.
+    #[cfg(debug_assertions)]
     pub(crate) fn check(&self) {
         let events: usize = self.threads.iter().map(Vec::len).sum();
         assert_eq!(events, self.order.len());

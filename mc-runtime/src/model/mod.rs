@@ -6,6 +6,7 @@
 
 pub(crate) mod coherence;
 mod cycle;
+#[cfg(any(debug_assertions, feature = "axioms"))]
 pub(crate) mod naive;
 mod sc;
 mod seq_cst;

@@ -18,7 +18,7 @@ fn drops_that_nobody_sees_have_one_execution() {
             thread::spawn(move || drop(arc))
         });
         drop(arc);
-        threads.map(|thread| thread.join().unwrap());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
 
