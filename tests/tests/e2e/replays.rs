@@ -1,6 +1,10 @@
 //! A recorded execution is shown again, by its schedule, its file or its test.
 
 use crate::{fixture, snapshot, test};
+use mc_runtime::options::Options;
+use mc_runtime::outcome::Failure;
+use mc_runtime::worker::Replayed;
+use mc_runtime::worker::client::{Binary, Control, Print};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -69,4 +73,39 @@ fn the_list_knows_the_last_verdicts() {
     assert_eq!(verdict("cell::right"), Some("proved".into()));
     let run = fixture.cargo_mc(["list", "cell"]);
     snapshot("list", &fixture, &run.stdout);
+}
+
+/// The test binary of the fixture that `cargo mc` built for this profile.
+fn binary(fixture: &mc_tests::fixture::Fixture, package: &str, profile: &str) -> Binary {
+    let folder = fixture.target.join("mc").join(profile).join("deps");
+    let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut candidates: Vec<_> = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_none())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&format!("{package}-")))
+        .collect();
+    candidates.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
+    Binary::new(candidates.pop().unwrap_or_else(|| panic!("no binary of {package} in {}", folder.display())))
+}
+
+#[test]
+fn a_schedule_replays_to_the_same_failure_a_hundred_times_in_each_profile() {
+    let fixture = fixture("failing");
+    for (profile, jobs) in [("debug", "1"), ("debug", "2"), ("release", "2")] {
+        let profile_flag = if profile == "release" { vec!["--release"] } else { vec![] };
+        let arguments = [vec!["test", "--jobs", jobs], JSON.to_vec(), profile_flag].concat();
+        let run = fixture.cargo_mc(arguments);
+        assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+        let recorded: Failure = serde_json::from_value(test(&run, "cell::publish")["failures"][0].clone()).unwrap();
+        let binary = binary(&fixture, "fixture_failing", profile);
+        for time in 0..100 {
+            let replayed =
+                binary.replay("cell::publish", &Options::default(), &recorded.schedule, Print::Hidden, &mut |_| {
+                    Control::Continue
+                });
+            let (_, Replayed::Failed(failure)) = replayed.unwrap() else { panic!("{profile} {jobs}, time {time}") };
+            assert_eq!((failure.kind, &failure.message), (recorded.kind, &recorded.message), "{profile}, time {time}");
+            assert_eq!(failure.schedule, recorded.schedule, "{profile}, time {time}");
+        }
+    }
 }
