@@ -156,7 +156,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             self.expected = Some(self.digest());
             self.engine.explorer.restart();
             if let Some(heap) = &mut self.engine.heap {
-                heap.rehearsal = false;
+                heap.end_rehearsal();
             }
             if ending != Ending::Restart {
                 return;

@@ -4,6 +4,7 @@
 //! [`Allocator`] is the global allocator of the test binary. On a thread of a running execution it serves from the arenas,
 //! everywhere else (and for the engine itself) from the system.
 
+use rustc_hash::FxHashMap;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
@@ -77,6 +78,11 @@ pub(crate) struct Heap {
     pub exhausted: bool,
     /// Served by the system instead: the rehearsal, in which what is made once per process is made.
     pub rehearsal: bool,
+    /// What the rehearsal allocated, and whether it freed it. Freed for real only after it: a test that frees twice, or uses what it has
+    /// freed, must not damage the heap of the process.
+    rehearsed: FxHashMap<usize, (Layout, bool)>,
+    /// The bytes of that which are kept back.
+    kept_back: usize,
 }
 
 impl Heap {
@@ -95,6 +101,8 @@ impl Heap {
             double_free: None,
             exhausted: false,
             rehearsal: false,
+            rehearsed: FxHashMap::default(),
+            kept_back: 0,
         })
     }
 
@@ -154,6 +162,38 @@ impl Heap {
         next.checked_sub(1).map(|i| blocks[i]).filter(|b| at < b.start + b.size.max(1))
     }
 
+    /// Is the address in the arenas, but not in a block that is in use?
+    pub(crate) fn is_dead(&self, at: usize) -> bool {
+        self.contains(at) && self.block(at).is_none_or(|b| b.freed)
+    }
+
+    /// The rehearsal is over: what it freed goes back to the system.
+    pub(crate) fn end_rehearsal(&mut self) {
+        self.rehearsal = false;
+        self.kept_back = 0;
+        for (at, (layout, freed)) in self.rehearsed.drain() {
+            if freed {
+                // SAFETY: from `System`, with that layout; the test has given it up, and its rehearsal is over.
+                unsafe { System.dealloc(at as *mut u8, layout) };
+            }
+        }
+    }
+
+    /// The rehearsal frees a block of the system's. True if it is kept back.
+    fn keep_back(&mut self, at: *mut u8) -> bool {
+        const MOST: usize = 64 << 20;
+        let Some((layout, freed)) = self.rehearsed.get_mut(&(at as usize)) else { return false };
+        if std::mem::replace(freed, true) {
+            self.double_free = Some(at as usize);
+        } else if self.kept_back + layout.size() > MOST {
+            self.rehearsed.remove(&(at as usize));
+            return false;
+        } else {
+            self.kept_back += layout.size();
+        }
+        true
+    }
+
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
         let start = self.base + self.current * ARENA;
         let arena = &mut self.arenas[self.current];
@@ -185,11 +225,11 @@ impl Heap {
         let current = self.current;
         let Some(arena) = self.arenas.get_mut(slot) else { return };
         let last = index + 1 == arena.blocks.len();
-        let Some(block) = arena.blocks.get_mut(index).filter(|b| b.start == at as usize) else { return };
-        if block.freed {
+        // A block that is not known was freed before, and its room given back.
+        let Some(block) = arena.blocks.get_mut(index).filter(|b| b.start == at as usize && !b.freed) else {
             self.double_free = Some(at as usize);
             return;
-        }
+        };
         block.freed = true;
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
@@ -265,7 +305,15 @@ pub struct Allocator;
 // which of the two a block is from is told by its address. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let own = with_heap(|heap| (!heap.rehearsal).then(|| heap.allocate(layout))).flatten();
+        let own = with_heap(|heap| {
+            if !heap.rehearsal {
+                return heap.allocate(layout);
+            }
+            // SAFETY: passed on from our caller.
+            let at = unsafe { System.alloc(layout) };
+            heap.rehearsed.insert(at as usize, (layout, false));
+            at
+        });
         // SAFETY: passed on from our caller.
         own.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
@@ -286,6 +334,9 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         if !in_region(at) {
+            if with_heap(|heap| heap.rehearsal && heap.keep_back(at)).unwrap_or(false) {
+                return;
+            }
             // SAFETY: not in the region, so `System` made it; passed on from our caller.
             return unsafe { System.dealloc(at, layout) };
         }
@@ -294,7 +345,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !in_region(at) {
+        let moves = in_region(at) || with_heap(|heap| heap.rehearsed.contains_key(&(at as usize))).unwrap_or(false);
+        if !moves {
             // SAFETY: not in the region, so `System` made it; passed on from our caller.
             return unsafe { System.realloc(at, layout, size) };
         }

@@ -8,15 +8,15 @@ use std::io;
 /// What a coroutine suspends itself through.
 pub(super) type Suspender = Yielder<(), ()>;
 
-/// Stacks that wait for a thread, by size.
+/// Stacks that wait for their thread: each slot has its own, so that addresses on it are the same in every execution.
 #[derive(Default)]
 pub(crate) struct Stacks {
-    spare: Vec<DefaultStack>,
+    by_slot: Vec<Option<DefaultStack>>,
 }
 
 impl fmt::Debug for Stacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stacks({})", self.spare.len())
+        write!(f, "Stacks({})", self.by_slot.len())
     }
 }
 
@@ -24,13 +24,20 @@ impl fmt::Debug for Stacks {
 const DEFAULT_SIZE: usize = 2 << 20;
 
 impl Stacks {
-    fn take(&mut self, size: usize) -> io::Result<DefaultStack> {
+    fn take(&mut self, slot: usize, size: usize) -> io::Result<DefaultStack> {
         let size = size.max(DEFAULT_SIZE);
         let fits = |s: &DefaultStack| s.base().get() - s.limit().get() >= size;
-        match self.spare.iter().rposition(fits) {
-            Some(at) => Ok(self.spare.swap_remove(at)),
+        match self.by_slot.get_mut(slot).and_then(Option::take).filter(fits) {
+            Some(stack) => Ok(stack),
             None => DefaultStack::new(size),
         }
+    }
+
+    fn give_back(&mut self, slot: usize, stack: DefaultStack) {
+        if self.by_slot.len() <= slot {
+            self.by_slot.resize_with(slot + 1, || None);
+        }
+        self.by_slot[slot] = Some(stack);
     }
 }
 
@@ -50,9 +57,14 @@ impl fmt::Debug for Fiber {
 }
 
 impl Fiber {
-    /// A coroutine that will run `main` on a stack of at least `size` bytes. `main` must not unwind.
-    pub(crate) fn new(stacks: &mut Stacks, size: usize, main: impl FnOnce(&Suspender) + 'static) -> io::Result<Self> {
-        let stack = stacks.take(size)?;
+    /// A coroutine that will run `main` on the stack of `slot`, of at least `size` bytes. `main` must not unwind.
+    pub(crate) fn new(
+        stacks: &mut Stacks,
+        slot: usize,
+        size: usize,
+        main: impl FnOnce(&Suspender) + 'static,
+    ) -> io::Result<Self> {
+        let stack = stacks.take(slot, size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let coroutine = Coroutine::with_stack(stack, move |suspender: &Suspender, ()| main(suspender));
         Ok(Fiber { coroutine, base, limit })
@@ -64,12 +76,12 @@ impl Fiber {
     }
 
     /// Gives the stack back. If the coroutine has not ended, what is on its stack is forgotten, without running destructors.
-    pub(crate) fn recycle(mut self, stacks: &mut Stacks) {
+    pub(crate) fn recycle(mut self, stacks: &mut Stacks, slot: usize) {
         if !self.coroutine.done() {
             // SAFETY: what is forgotten owned memory in the arenas (reset with the execution) or leaks; nobody resumes it again,
             // and nobody holds a reference into its stack: all threads of the execution are given up together.
             unsafe { self.coroutine.force_reset() };
         }
-        stacks.spare.push(self.coroutine.into_stack());
+        stacks.give_back(slot, self.coroutine.into_stack());
     }
 }

@@ -47,7 +47,7 @@ impl Engine {
         }
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
-        if self.heap.as_ref().and_then(|h| h.block(at)).is_some_and(|b| b.freed) {
+        if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }

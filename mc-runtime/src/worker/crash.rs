@@ -136,7 +136,7 @@ fn last_words(kind: FailureKind, message: String) -> ! {
         };
         let site = engine.last_site();
         let found = Found { kind, message, thread: engine.current, site };
-        let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1));
+        let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1).max(1));
         match engine.guide {
             Guide::Follow(_) => send(&Message::Replayed(Replayed::Failed(failure))),
             _ => send(&Message::Failure(failure)),
