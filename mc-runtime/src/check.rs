@@ -1,5 +1,6 @@
 //! The check of one test: executions until the frontier is empty or a limit is reached, and the verdict.
 
+use crate::estimate::estimate;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
@@ -22,6 +23,8 @@ pub enum Event<'a> {
         executions: u64,
         /// Blocked ones.
         blocked: u64,
+        /// About how many executions there are in all, if the exploration takes longer than a second.
+        estimate: Option<f64>,
         /// Items in the frontier.
         frontier: u64,
     },
@@ -80,6 +83,7 @@ pub(crate) fn run(
         cut: Vec::new(),
         failures: Vec::new(),
         expected: None,
+        estimate: None,
     };
     let mut check = Movable(check);
     loop {
@@ -116,6 +120,8 @@ struct Check<F> {
     failures: Vec<Failure>,
     /// What the rehearsal did, for the first execution to be compared with.
     expected: Option<u16>,
+    /// About how many executions there are; `Some(None)` if that cannot be told.
+    estimate: Option<Option<f64>>,
 }
 
 impl<F: FnMut(Event<'_>)> Check<F> {
@@ -232,8 +238,23 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if seen.is_multiple_of(64) && self.reported.elapsed() >= Duration::from_millis(100) {
             self.reported = Instant::now();
             let frontier = self.engine.explorer.frontier.len() as u64;
-            (self.observe)(Event::Progress { executions: self.executions, blocked: self.blocked, frontier });
+            if self.estimate.is_none() && self.started.elapsed() >= Duration::from_secs(1) {
+                self.estimate = Some(self.probe());
+            }
+            let (executions, blocked, estimate) = (self.executions, self.blocked, self.estimate.flatten());
+            (self.observe)(Event::Progress { executions, blocked, estimate, frontier });
         }
+    }
+
+    /// About how many executions there are, by probes with an engine of their own.
+    fn probe(&self) -> Option<f64> {
+        if self.engine.guide.decides() {
+            return None;
+        }
+        let options = Options { strategy: Strategy::Dfs, queue_limit: None, ..self.engine.options.clone() };
+        let mut prober = engine(&options);
+        prober.take_knowledge(&self.engine);
+        estimate(&mut prober, &self.body)
     }
 
     /// Goes to the next execution, if there is one.

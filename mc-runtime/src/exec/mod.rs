@@ -112,6 +112,7 @@ pub(crate) struct Engine {
     locations: Locations,
     cells: Cells,
     loops: Loops,
+    other_stacks: Vec<(usize, usize)>,
     /// How many events of the graph are the prefix, and how many of those were replayed.
     prefix: usize,
     replayed: usize,
@@ -155,6 +156,7 @@ impl Engine {
             locations: Locations::default(),
             cells: Cells::default(),
             loops: Loops::default(),
+            other_stacks: Vec::new(),
             prefix: 0,
             replayed: 0,
             preempt: false,
@@ -186,6 +188,7 @@ impl Engine {
         self.cells.reset();
         if let Some(heap) = &mut self.heap {
             heap.reset();
+            heap.cleans = self.loops.any();
         }
         self.guide.begin();
     }
@@ -340,6 +343,13 @@ impl Engine {
     /// See `ops::learned`. Keys count by their low 16 bits, which is what a schedule carries.
     pub(crate) fn has_learned(&self, key: u64) -> bool {
         self.learned.contains(&(key & 0xffff))
+    }
+
+    /// Starts with what another check of the same test has learned.
+    pub(crate) fn take_knowledge(&mut self, other: &Engine) {
+        self.learned.extend(&other.learned);
+        self.loops = other.loops.clone();
+        self.progress = other.progress.clone();
     }
 
     /// The running thread cannot get on.

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Operation;
 use crate::options::{Drop, Strategy};
-use rand::Rng;
+use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 use std::collections::BinaryHeap;
 
@@ -137,6 +137,31 @@ impl Frontier {
         self.dropped
     }
 
+    /// Depth first: forgets all items but a random one; returns how many there were.
+    pub(super) fn keep_one(&mut self, graph: &mut Graph, rng: &mut Pcg64) -> usize {
+        let count = self.items.len();
+        if count == 0 {
+            return 0;
+        }
+        let kept = rng.random_range(0..count as u64) as usize;
+        while self.base > kept {
+            self.ascend(graph);
+        }
+        self.items.swap(0, kept);
+        self.items.truncate(1);
+        self.base = 0;
+        self.spare.extend(self.below.drain(..).map(|(graph, _)| graph));
+        count
+    }
+
+    /// Goes back to the graph below the running one.
+    fn ascend(&mut self, graph: &mut Graph) -> Option<()> {
+        let (below, base) = self.below.pop()?;
+        self.base = base;
+        self.spare.push(std::mem::replace(graph, below));
+        Some(())
+    }
+
     /// Forgets all items.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
@@ -181,9 +206,7 @@ impl Frontier {
             return Some(queued.item);
         }
         while self.items.len() == self.base {
-            let (below, base) = self.below.pop()?;
-            self.base = base;
-            self.spare.push(std::mem::replace(graph, below));
+            self.ascend(graph)?;
         }
         self.items.pop()
     }

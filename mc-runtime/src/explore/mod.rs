@@ -196,6 +196,11 @@ impl Explorer {
         }
     }
 
+    /// Depth first: forgets all of the frontier but a random item; returns how many there were.
+    pub(crate) fn keep_one(&mut self, rng: &mut rand_pcg::Pcg64) -> usize {
+        self.frontier.keep_one(&mut self.graph, rng)
+    }
+
     /// Goes to the next prefix that is to be executed.
     pub(crate) fn next(&mut self) -> Next {
         while let Some(item) = self.frontier.pop(&mut self.graph) {

@@ -134,8 +134,8 @@ fn serve_check(options: Options, body: crate::exec::run::TestBody) -> ! {
     crash::watch(options.hang_limit);
     let engine = check::engine(&options);
     let outcome = check::run(engine, body, &STOP, |event| match event {
-        Event::Progress { executions, blocked, frontier } => {
-            send(&Message::Progress { executions, blocked, estimate: None, frontier });
+        Event::Progress { executions, blocked, estimate, frontier } => {
+            send(&Message::Progress { executions, blocked, estimate, frontier });
         }
         Event::Failure(failure) => send(&Message::Failure(failure.clone())),
     });
