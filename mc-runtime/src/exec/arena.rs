@@ -171,6 +171,7 @@ impl Heap {
     pub(crate) fn end_rehearsal(&mut self) {
         self.rehearsal = false;
         self.kept_back = 0;
+        #[expect(clippy::iter_over_hash_type, reason = "in which order the system gets them back cannot be seen")]
         for (at, (layout, freed)) in self.rehearsed.drain() {
             if freed {
                 // SAFETY: from `System`, with that layout; the test has given it up, and its rehearsal is over.
