@@ -1,6 +1,6 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
-use super::spin::{Frame, Spin};
+use super::spin::{Around, Frame, Spin};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -65,8 +65,7 @@ impl Engine {
         }
         let old = if recorded.reads() { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
         let value = if recorded.reads() { operation.result(old) } else { Some(operation.a) };
-        let changed =
-            operation.width != Width::W64 && recorded.operation.code == Code::Store && value != Some(recorded.value);
+        let changed = !self.same_operands(&recorded.operation, &operation);
         if value.is_some() != recorded.writes || changed {
             return self.diverged(id, &describe(&operation), site);
         }
@@ -76,6 +75,13 @@ impl Engine {
         }
         self.replayed += 1;
         self.after(id, site, old)
+    }
+
+    /// Are the operands of a recorded operation what they are now? Those that may be addresses are not compared.
+    fn same_operands(&self, recorded: &Operation, now: &Operation) -> bool {
+        let comparable = |value: u64| now.width != Width::W64 || (self.heap.is_some() && value >> 32 == 0);
+        let same = |old, new| old == new || !comparable(old) || !comparable(new);
+        same(recorded.a, now.a) && same(recorded.b, now.b)
     }
 
     /// The write that has to be executed before this read. Within a run of reads all sources are waited for at its start, so
@@ -151,12 +157,13 @@ impl Engine {
     fn look_for_spin<T>(&mut self, operation: &Operation, site: Site, frame: Frame) -> Option<Step<T>> {
         let reads = !matches!(operation.code, Code::Store | Code::Guarded(..));
         let slot = self.current.slot();
+        self.find_other_stacks();
         let thread = &mut self.threads[slot];
         if std::mem::replace(&mut thread.entered, true) || !reads || self.guide.decides() {
             return None;
         }
-        let base = self.stack.1;
-        match self.loops.arrive(&thread.rounds, site?, frame, base, self.heap.as_deref()) {
+        let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
+        match self.loops.arrive(&thread.rounds, site?, frame, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats => {
@@ -170,9 +177,19 @@ impl Engine {
     fn remember_round(&mut self, site: Site, frame: Frame) {
         let Some(site) = site else { return };
         if !self.guide.decides() {
+            self.find_other_stacks();
             let thread = &mut self.threads[self.current.slot()];
-            let base = self.stack.1;
-            self.loops.remember(&mut thread.rounds, site, frame, base, self.heap.as_deref());
+            let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
+            self.loops.remember(&mut thread.rounds, site, frame, around);
+        }
+    }
+
+    /// Where states are compared: what suspended threads use of their stacks.
+    fn find_other_stacks(&mut self) {
+        self.other_stacks.clear();
+        if self.loops.any() {
+            let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
+            self.other_stacks.extend(alive.filter_map(|t| Some((t.suspended_at, t.fiber.as_ref()?.base))));
         }
     }
 

@@ -74,6 +74,8 @@ pub(crate) struct Heap {
     pub freed: Vec<(usize, usize)>,
     /// A block that was freed twice.
     pub double_free: Option<usize>,
+    /// States are compared: what an earlier execution left in the memory of a block must not make a difference.
+    pub cleans: bool,
     /// The limit was reached.
     pub exhausted: bool,
     /// Served by the system instead: the rehearsal, in which what is made once per process is made.
@@ -99,6 +101,7 @@ impl Heap {
             arenas,
             freed: Vec::new(),
             double_free: None,
+            cleans: false,
             exhausted: false,
             rehearsal: false,
             rehearsed: FxHashMap::default(),
@@ -214,6 +217,10 @@ impl Heap {
         let header = (at - HEADER) as *mut [usize; 2];
         // SAFETY: the header lies between the old and the new top of this arena: mapped, aligned to 16, nobody else's.
         unsafe { header.write([self.current, index]) };
+        if self.cleans {
+            // SAFETY: the block that is handed out.
+            unsafe { ptr::write_bytes(at as *mut u8, 0, layout.size()) };
+        }
         at as *mut u8
     }
 

@@ -57,15 +57,19 @@ impl fmt::Debug for Fiber {
 }
 
 impl Fiber {
-    /// A coroutine that will run `main` on the stack of `slot`, of at least `size` bytes. `main` must not unwind.
+    /// A coroutine that will run `main` on the stack of `slot`, of at least `size` bytes, its upper `clean` bytes as new. `main` must not unwind.
     pub(crate) fn new(
         stacks: &mut Stacks,
         slot: usize,
         size: usize,
+        clean: usize,
         main: impl FnOnce(&Suspender) + 'static,
     ) -> io::Result<Self> {
         let stack = stacks.take(slot, size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
+        let clean = clean.min(base - limit);
+        // SAFETY: the upper part of a stack on which nothing runs.
+        unsafe { std::ptr::write_bytes((base - clean) as *mut u8, 0, clean) };
         let coroutine = Coroutine::with_stack(stack, move |suspender: &Suspender, ()| main(suspender));
         Ok(Fiber { coroutine, base, limit })
     }

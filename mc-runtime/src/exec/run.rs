@@ -177,7 +177,8 @@ unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
 impl Engine {
     fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> std::io::Result<Fiber> {
         let size = self.threads[thread.slot()].stack_size;
-        Fiber::new(&mut self.stacks, thread.slot(), size, move |suspender: &Suspender| {
+        let clean = self.loops.compared();
+        Fiber::new(&mut self.stacks, thread.slot(), size, clean, move |suspender: &Suspender| {
             // SAFETY: the engine outlives its coroutines and nobody borrows it while one runs (see `execute`).
             let e = unsafe { &mut *engine };
             let t = &mut e.threads[thread.slot()];

@@ -1,7 +1,7 @@
 //! Spin loops, proved: a thread that comes back to the same load with the same state, having only read since, will do so for ever.
 //!
-//! The state is the registers that a call preserves, the stack from the caller of the load to its base, the arenas, the writable data and the
-//! thread-locals of the executable. Nothing else ran in between, so equal states (by a 128-bit digest) mean that the round had no effect. The thread then
+//! The state is the place in the code, the registers that a call preserves, the stack from the caller of the load to its base, the stacks of the other threads (it may count
+//! in what they lend it), the arenas, the writable data and the thread-locals of the executable. Nothing else ran in between, so equal states (by a 128-bit digest) mean that the round had no effect. The thread then
 //! stops for good before its second read; a later write revisits the first one, as for an `await` of the specification.
 //! States are digested only at loads that are known to be in loops: when one is learned, the exploration starts again.
 
@@ -17,8 +17,19 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) struct Frame {
     /// The lowest address of the stack that is compared.
     pub stack: usize,
-    /// The registers that calls preserve.
-    pub registers: [u64; 6],
+    /// The registers that calls preserve, and where the code is.
+    pub registers: [u64; 7],
+}
+
+/// What a loop could change, besides its own frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<'a> {
+    /// The end of the running thread's stack.
+    pub base: usize,
+    /// What the other threads use of theirs.
+    pub others: &'a [(usize, usize)],
+    /// The arenas.
+    pub heap: Option<&'a Heap>,
 }
 
 /// A load since the last event with an effect.
@@ -44,9 +55,11 @@ pub(super) enum Spin {
 const LONGEST: usize = 256;
 
 /// The loads that are known to be in loops.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Loops {
     known: Vec<*const Location<'static>>,
+    /// The farthest from the base of a stack that a load was made.
+    deepest: usize,
 }
 
 impl Loops {
@@ -55,15 +68,20 @@ impl Loops {
         !self.known.is_empty()
     }
 
-    /// A thread, whose stack ends at `base`, comes to a load.
+    /// How much of a stack must be as new when a thread starts: what an earlier execution left there must not make a difference.
+    pub(super) fn compared(&self) -> usize {
+        if self.any() { (self.deepest + 4096).next_multiple_of(4096) } else { 0 }
+    }
+
+    /// A thread comes to a load.
     pub(super) fn arrive(
         &mut self,
         rounds: &VecDeque<Round>,
         site: &'static Location<'static>,
         frame: Frame,
-        base: usize,
-        heap: Option<&Heap>,
+        around: Around<'_>,
     ) -> Spin {
+        self.deepest = self.deepest.max(around.base.saturating_sub(frame.stack));
         let site = ptr::from_ref(site);
         let mut same = rounds.iter().filter(|r| r.site == site && r.stack == frame.stack).peekable();
         if same.peek().is_none() {
@@ -73,7 +91,7 @@ impl Loops {
             self.known.push(site);
             return Spin::Learned;
         }
-        let digest = Some(digest(&frame, base, heap));
+        let digest = Some(digest(&frame, around));
         if same.any(|r| r.digest == digest) { Spin::Repeats } else { Spin::No }
     }
 
@@ -83,11 +101,10 @@ impl Loops {
         rounds: &mut VecDeque<Round>,
         site: &'static Location<'static>,
         frame: Frame,
-        base: usize,
-        heap: Option<&Heap>,
+        around: Around<'_>,
     ) {
         let site = ptr::from_ref(site);
-        let digest = self.known.contains(&site).then(|| digest(&frame, base, heap));
+        let digest = self.known.contains(&site).then(|| digest(&frame, around));
         if rounds.len() == LONGEST {
             rounds.pop_front();
         }
@@ -95,17 +112,21 @@ impl Loops {
     }
 }
 
-fn digest(frame: &Frame, base: usize, heap: Option<&Heap>) -> u128 {
+fn digest(frame: &Frame, around: Around<'_>) -> u128 {
+    let Around { base, others, heap } = around;
     let mut hasher = Xxh3::new();
     for register in frame.registers {
         hasher.update(&register.to_ne_bytes());
     }
     let mut memory = |start: usize, len: usize| {
-        // SAFETY: the ranges are the calling thread's own stack above its current frame, handed-out memory of the arenas, and the executable's writable
+        // SAFETY: the ranges are the calling thread's own stack above its current frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
         // segments: all mapped and readable. No other thread runs; bytes that were never written are read as whatever they hold.
         hasher.update(unsafe { std::slice::from_raw_parts(start as *const u8, len) });
     };
     memory(frame.stack, base.saturating_sub(frame.stack));
+    for (start, end) in others {
+        memory(*start, end.saturating_sub(*start));
+    }
     for (start, len) in heap.into_iter().flat_map(Heap::memory) {
         memory(start, len);
     }

@@ -68,6 +68,8 @@ pub(crate) struct Thread {
     pub body: Option<Body>,
     /// Set while it runs for the first time.
     pub suspender: *const Suspender,
+    /// While it is suspended: the lowest address of its stack that it uses.
+    pub suspended_at: usize,
     /// As given by `Builder::name`.
     pub name: Option<String>,
     /// As given by `Builder::stack_size`.
@@ -117,6 +119,7 @@ impl Default for Thread {
             fiber: None,
             body: None,
             suspender: ptr::null(),
+            suspended_at: 0,
             name: None,
             stack_size: 0,
             locals: Vec::new(),

@@ -60,8 +60,15 @@ pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> 
 }
 
 /// Switches to the scheduler.
+#[inline(never)]
 fn suspend() {
-    let suspender = with_engine(|e| e.threads[e.current.slot()].suspender).expect("only coroutines wait");
+    let here = frame().stack;
+    let suspender = with_engine(|e| {
+        let me = &mut e.threads[e.current.slot()];
+        me.suspended_at = here;
+        me.suspender
+    });
+    let suspender = suspender.expect("only coroutines wait");
     let waiting_to_unwind = std::thread::panicking();
     if waiting_to_unwind {
         with_engine(|e| e.unwinding_suspended += 1);
@@ -84,12 +91,12 @@ fn clean_stack() {
     }
 }
 
-/// The registers that calls preserve, and the stack pointer.
+/// The registers that calls preserve, where the code is, and the stack pointer. A loop that the compiler unrolled has a copy of this for each round.
 #[inline(always)]
 pub(super) fn frame() -> Frame {
     let mut frame = Frame::default();
     let registers = frame.registers.as_mut_ptr();
-    // SAFETY: stores six registers into an array of six, and copies the stack pointer.
+    // SAFETY: stores six registers and its own address into an array of seven, and copies the stack pointer.
     unsafe {
         std::arch::asm!(
             "mov [{to}], rbx",
@@ -98,8 +105,11 @@ pub(super) fn frame() -> Frame {
             "mov [{to} + 24], r13",
             "mov [{to} + 32], r14",
             "mov [{to} + 40], r15",
+            "lea {here}, [rip]",
+            "mov [{to} + 48], {here}",
             "mov {sp}, rsp",
             to = in(reg) registers,
+            here = out(reg) _,
             sp = out(reg) frame.stack,
             options(nostack, preserves_flags),
         );

@@ -71,6 +71,6 @@ fn rehearse(engine: &mut Engine, body: &TestBody) {
     execute(engine, body);
     engine.explorer.restart();
     if let Some(heap) = &mut engine.heap {
-        heap.rehearsal = false;
+        heap.end_rehearsal();
     }
 }
