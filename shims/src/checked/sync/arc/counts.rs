@@ -78,6 +78,8 @@ impl Counts {
         if matters {
             ops::leave_clock(self.strong.at());
         }
+        // For the end of the block.
+        ops::leave_clock(self.weak.at());
         last(self.strong.raw().fetch_sub(1, Release) == 1)
     }
 
@@ -134,6 +136,7 @@ impl Counts {
     #[track_caller]
     pub(super) fn release_weak(&self) -> Last {
         if !self.sees_weak() {
+            ops::leave_clock(self.weak.at());
             return last(self.weak.raw().fetch_sub(1, Release) == 1);
         }
         let was_last = self.weak.rmw(Rmw::Sub, 1, Release, Label::ArcDrop) == 1;
@@ -141,6 +144,12 @@ impl Counts {
             fence(Acquire);
         }
         if was_last { Last::Yes } else { Last::No }
+    }
+
+    /// Frees the block by `free`, after the last `Weak` went: all that its owners did happens before.
+    pub(super) fn free(&self, free: impl FnOnce()) {
+        let weak = self.weak.at();
+        ops::with_clocks(weak, free);
     }
 
     /// A `Weak` becomes an owner, unless there is none any more.

@@ -128,7 +128,7 @@ impl<T: ?Sized> Drop for Weak<T> {
             // SAFETY: the block is allocated: its last count was this pointer's.
             let layout = unsafe { Block::layout(self.block) };
             // SAFETY: blocks are allocated with this layout, the value was dropped or moved with the last owner, and no pointer is left.
-            unsafe { dealloc(self.block.as_ptr().cast(), layout) };
+            counts.free(|| unsafe { dealloc(self.block.as_ptr().cast(), layout) });
         }
     }
 }
