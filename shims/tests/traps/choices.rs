@@ -1,0 +1,93 @@
+//! Data choices and assumptions, and the choice that a weak compare-exchange is.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use mc::sync::Arc;
+use mc::sync::atomic::AtomicUsize;
+use mc::thread;
+use mc_runtime::options::Options;
+use mc_runtime::outcome::FailureKind::Panic;
+use mc_runtime::outcome::Verdict;
+
+use super::{check_with, fails, proved};
+
+#[test]
+fn choices_of_several_threads_are_multiplied() {
+    proved(24, || {
+        let threads = [2, 3].map(|n| thread::spawn(move || mc::choose(0..n)));
+        let sum: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        assert!(sum + mc::choose(0..4_usize) <= 6);
+    });
+    proved(1, || assert_eq!(mc::choose(5..6), 5));
+}
+
+#[test]
+fn a_value_that_only_one_choice_shows_is_found() {
+    fails(Panic, || {
+        let threads = [0, 1].map(|_| thread::spawn(|| mc::choose(0..7)));
+        let [a, b] = threads.map(|thread| thread.join().unwrap());
+        assert!((a, b) != (3, 6));
+    });
+}
+
+#[test]
+fn an_execution_that_is_assumed_away_is_not_counted() {
+    let outcome = check_with(&Options::default(), || {
+        let number = Arc::new(AtomicUsize::new(0));
+        let theirs = number.clone();
+        let thread = thread::spawn(move || theirs.store(1, Relaxed));
+        mc::assume(number.load(Relaxed) == 1);
+        thread.join().unwrap();
+    });
+    assert_eq!((outcome.verdict, outcome.executions, outcome.blocked), (Verdict::Proved, 1, 1), "{outcome:?}");
+}
+
+#[test]
+fn a_thread_that_assumes_away_its_execution_hides_no_failure_of_another() {
+    fails(Panic, || {
+        let thread = thread::spawn(|| mc::assume(false));
+        let other = thread::spawn(|| panic!("found all the same"));
+        let _ = (thread.join(), other.join());
+    });
+}
+
+#[test]
+fn a_choice_among_nothing_is_an_error() {
+    let failure = fails(Panic, || assert_eq!(mc::choose(0..0), 0));
+    assert!(failure.site.is_some_and(|site| site.file.ends_with("choices.rs")));
+}
+
+#[test]
+fn a_weak_exchange_may_fail_for_no_reason() {
+    fails(Panic, || {
+        let number = AtomicUsize::new(0);
+        number.compare_exchange_weak(0, 1, Acquire, Relaxed).unwrap();
+    });
+    // It fails once, or not at all.
+    proved(2, || {
+        let number = AtomicUsize::new(0);
+        while number.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {}
+        assert_eq!(number.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_weak_exchange_in_a_loop_loses_nothing() {
+    fn add(number: &AtomicUsize) {
+        let mut seen = number.load(Relaxed);
+        while let Err(now) = number.compare_exchange_weak(seen, seen + 1, Release, Relaxed) {
+            seen = now;
+        }
+    }
+    super::holds(|| {
+        let number = Arc::new(AtomicUsize::new(0));
+        let threads = [0, 1].map(|_| {
+            let number = number.clone();
+            thread::spawn(move || add(&number))
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(number.load(Relaxed), 2);
+    });
+}

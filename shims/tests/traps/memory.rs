@@ -1,0 +1,263 @@
+//! The heap of a test.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use mc::cell::UnsafeCell;
+use mc::sync::Arc;
+use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use mc::thread;
+use mc_runtime::outcome::FailureKind::{DoubleFree, Leak, UseAfterFree};
+
+use super::{fails, proved};
+
+/// A pointer that threads may share.
+struct Shared<T>(*mut T);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Shared<T> {}
+
+// SAFETY: the tests are about what goes wrong with it.
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(self) -> *mut T {
+        self.0
+    }
+}
+
+fn boxed<T>(value: T) -> Shared<T> {
+    Shared(black_box(Box::into_raw(Box::new(value))))
+}
+
+fn free<T>(at: Shared<T>) {
+    // SAFETY: on purpose not, in some tests; the block is from `boxed`.
+    drop(unsafe { Box::from_raw(at.get()) });
+}
+
+#[test]
+fn an_access_may_come_after_the_free() {
+    fails(UseAfterFree, || {
+        let at = boxed(AtomicUsize::new(0));
+        // SAFETY: none.
+        let thread = thread::spawn(move || unsafe { &*at.get() }.store(1, Relaxed));
+        free(at);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn an_access_that_does_not_happen_before_the_free_is_one_after_it() {
+    fails(UseAfterFree, || {
+        let at = boxed(AtomicUsize::new(0));
+        // SAFETY: none.
+        let thread = thread::spawn(move || unsafe { &*at.get() }.store(1, Relaxed));
+        // SAFETY: live until the next statement.
+        let done = unsafe { &*at.get() }.load(Relaxed) == 1;
+        if done {
+            free(at);
+        }
+        thread.join().unwrap();
+        if !done {
+            free(at);
+        }
+    });
+}
+
+#[test]
+fn a_freed_block_is_not_used_by_its_own_thread() {
+    fails(UseAfterFree, || {
+        let at = boxed(AtomicUsize::new(0));
+        // SAFETY: live.
+        unsafe { &*at.get() }.store(1, Relaxed);
+        free(at);
+        // SAFETY: none.
+        unsafe { &*at.get() }.store(2, Relaxed);
+    });
+}
+
+#[test]
+fn a_block_that_was_freed_at_once_is_not_used() {
+    fails(UseAfterFree, || {
+        let at = boxed(AtomicUsize::new(0));
+        free(at);
+        // SAFETY: none.
+        unsafe { &*at.get() }.store(2, Relaxed);
+    });
+}
+
+#[test]
+fn a_cell_that_was_freed_is_not_used() {
+    fails(UseAfterFree, || {
+        let at = boxed(UnsafeCell::new(0));
+        // SAFETY: live.
+        unsafe { &*at.get() }.with_mut(|_| ());
+        free(at);
+        // SAFETY: none.
+        unsafe { &*at.get() }.with_mut(|_| ());
+    });
+}
+
+#[test]
+fn a_block_is_not_freed_twice() {
+    fails(DoubleFree, || {
+        let at = boxed(1_u64);
+        free(at);
+        free(at);
+    });
+}
+
+#[test]
+fn a_block_is_not_freed_twice_with_an_event_in_between() {
+    fails(DoubleFree, || {
+        let (at, flag) = (boxed(1_u64), AtomicBool::new(false));
+        flag.store(true, Relaxed);
+        free(at);
+        flag.store(false, Relaxed);
+        free(at);
+    });
+}
+
+#[test]
+fn two_threads_do_not_free_one_block() {
+    fails(DoubleFree, || {
+        let at = boxed(1_u64);
+        let thread = thread::spawn(move || free(at));
+        free(at);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn only_one_of_two_owners_frees() {
+    proved(2, || {
+        let (at, taken) = (boxed(1_u64), Arc::new(AtomicBool::new(false)));
+        let theirs = taken.clone();
+        let end = move |taken: &AtomicBool| {
+            if taken.swap(true, AcqRel) {
+                free(at);
+            }
+        };
+        let thread = thread::spawn(move || end(&theirs));
+        end(&taken);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn what_is_not_freed_is_a_leak() {
+    fails(Leak, || std::mem::forget(black_box(Box::new(1_u8))));
+    fails(Leak, || thread::spawn(|| std::mem::forget(black_box(vec![1, 2, 3]))).join().unwrap());
+    fails(Leak, || assert_eq!(Box::leak(black_box(Box::new([0_u64; 1000]))).len(), 1000));
+    fails(Leak, || {
+        struct Circle(std::cell::RefCell<Option<std::rc::Rc<Circle>>>);
+        let circle = std::rc::Rc::new(Circle(None.into()));
+        circle.0.replace(Some(circle.clone()));
+    });
+}
+
+#[test]
+fn a_leak_in_one_interleaving_is_found() {
+    fails(Leak, || {
+        let slot = Arc::new(AtomicPtr::new(ptr::null_mut()));
+        let theirs = slot.clone();
+        let thread = thread::spawn(move || theirs.store(boxed(1_u64).get(), Release));
+        let found = slot.load(Acquire);
+        if !found.is_null() {
+            free(Shared(found));
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn large_blocks_and_growing_ones_are_kept() {
+    proved(2, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || {
+            let mut large = vec![0_u8; 100 << 20];
+            large[99 << 20] = 7;
+            theirs.store(true, Relaxed);
+            assert_eq!((large[0], large[50 << 20], large[99 << 20]), (0, 0, 7));
+        });
+        let mut grows = Vec::new();
+        for n in 0..10_000_u32 {
+            grows.push(n);
+        }
+        flag.load(Relaxed);
+        assert!(grows.iter().copied().eq(0..10_000));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn alignment_and_empty_types_are_as_std_has_them() {
+    #[repr(align(4096))]
+    struct Page(#[expect(dead_code, reason = "only its place counts")] u8);
+    struct Nothing;
+    proved(1, || {
+        let pages = [Box::new(Page(1)), Box::new(Page(2))];
+        assert!(pages.iter().all(|page| ptr::from_ref::<Page>(page).addr().is_multiple_of(4096)));
+        let (_nothing, _none): (Box<Nothing>, Vec<u64>) = (Box::new(Nothing), Vec::with_capacity(0));
+        let layout = Layout::from_size_align(3, 1 << 16).unwrap();
+        // SAFETY: a layout that is not empty; freed with the same.
+        unsafe {
+            let at = alloc(layout);
+            assert_eq!(at.addr() % (1 << 16), 0);
+            dealloc(at, layout);
+        }
+    });
+}
+
+#[test]
+fn zeroed_memory_is_zero_in_every_execution() {
+    proved(2, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Relaxed));
+        let mut zeroed = vec![0_u64; 1 << 12];
+        assert!(zeroed.iter().all(|word| *word == 0));
+        zeroed.fill(if flag.load(Relaxed) { 1 } else { 2 });
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn what_is_made_once_per_process_is_no_leak() {
+    #[expect(clippy::print_stdout, reason = "the buffer of standard output is made once")]
+    fn print(seen: bool) {
+        println!("{:?} {seen}", std::thread::current());
+    }
+    static ONCE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    proved(2, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Relaxed));
+        let map: HashMap<u8, u8> = [(1, 2)].into();
+        assert_eq!((ONCE.get_or_init(|| vec![1; 100]).len(), map[&1]), (100, 2));
+        print(flag.load(Relaxed));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn what_is_hashed_in_one_interleaving_is_no_leak() {
+    proved(2, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Relaxed));
+        if flag.load(Relaxed) {
+            let _map: HashMap<u8, u8> = [(1, 2)].into();
+        }
+        thread.join().unwrap();
+    });
+}

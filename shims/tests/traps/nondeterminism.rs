@@ -1,0 +1,115 @@
+//! Bodies that decide by what no schedule says are never proved.
+
+use std::sync::atomic::AtomicUsize as Plain;
+use std::sync::atomic::Ordering::Relaxed;
+
+use mc::sync::Arc;
+use mc::sync::atomic::{AtomicU32, AtomicUsize};
+use mc::thread;
+use mc_runtime::outcome::FailureKind::Nondeterminism;
+
+use super::fails;
+
+/// Three threads that add: six executions.
+fn six() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let threads = [0, 1, 2].map(|_| {
+        let count = count.clone();
+        thread::spawn(move || count.fetch_add(1, Relaxed))
+    });
+    for thread in threads {
+        let _ = thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_body_that_does_something_else_in_its_first_execution() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        let number = AtomicUsize::new(0);
+        if RUNS.fetch_add(1, Relaxed) == 1 {
+            number.store(1, Relaxed);
+        }
+    });
+}
+
+#[test]
+fn a_body_that_does_something_else_in_its_fifth_execution() {
+    // The rehearsal is number 0.
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        let number = AtomicUsize::new(0);
+        if RUNS.fetch_add(1, Relaxed) == 5 {
+            number.store(1, Relaxed);
+        }
+        six();
+    });
+}
+
+#[test]
+fn a_body_that_does_less_in_its_fifth_execution() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        if RUNS.fetch_add(1, Relaxed) != 5 {
+            six();
+        }
+    });
+}
+
+#[test]
+fn a_body_that_uses_another_object() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+        let _ = x.load(Relaxed) + y.load(Relaxed);
+        if RUNS.fetch_add(1, Relaxed).is_multiple_of(2) { &x } else { &y }.store(1, Relaxed);
+        six();
+    });
+}
+
+#[test]
+fn a_body_that_stores_another_value() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        AtomicU32::new(0).store(RUNS.fetch_add(1, Relaxed) as u32, Relaxed);
+        six();
+    });
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        AtomicUsize::new(0).store(RUNS.fetch_add(1, Relaxed), Relaxed);
+        six();
+    });
+}
+
+#[test]
+fn a_body_that_adds_or_expects_another_value() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        AtomicU32::new(0).fetch_add(RUNS.fetch_add(1, Relaxed) as u32, Relaxed);
+        six();
+    });
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        let _ = AtomicUsize::new(0).compare_exchange(7, RUNS.fetch_add(1, Relaxed), Relaxed, Relaxed);
+        six();
+    });
+}
+
+#[test]
+fn a_body_that_chooses_among_another_number_of_values() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        mc::choose(0..2 + RUNS.fetch_add(1, Relaxed));
+        six();
+    });
+}
+
+#[test]
+fn a_body_that_reads_the_real_clock() {
+    fails(Nondeterminism, || {
+        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        let nanos = START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u32;
+        AtomicU32::new(0).store(nanos, Relaxed);
+        six();
+    });
+}

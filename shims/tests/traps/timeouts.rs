@@ -1,0 +1,57 @@
+//! Loops that give up after a time, on the virtual clock.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use mc::sync::Arc;
+use mc::sync::atomic::AtomicBool;
+use mc::thread;
+use mc::time::{Duration, Instant};
+use mc_runtime::outcome::FailureKind::{Livelock, Panic};
+
+use super::{fails, holds};
+
+#[test]
+fn a_loop_that_sleeps_until_a_deadline_reaches_it() {
+    fails(Panic, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Release));
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while !flag.load(Acquire) {
+            assert!(Instant::now() < deadline, "too late");
+            thread::sleep(Duration::from_millis(300));
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_loop_that_counts_its_sleeps_ends() {
+    holds(|| {
+        let flag = AtomicBool::new(false);
+        let start = Instant::now();
+        while !flag.load(Acquire) && start.elapsed() < Duration::from_secs(1) {
+            thread::sleep(Duration::from_millis(300));
+        }
+        assert!(start.elapsed() >= Duration::from_secs(1));
+    });
+}
+
+#[test]
+fn a_loop_that_sleeps_and_looks_at_no_clock_waits() {
+    fails(Livelock, || {
+        let flag = AtomicBool::new(false);
+        while !flag.load(Acquire) {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    holds(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Release));
+        while !flag.load(Acquire) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread.join().unwrap();
+    });
+}

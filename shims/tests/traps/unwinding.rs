@@ -1,0 +1,251 @@
+//! Panics, and executions that are cut while destructors have something to do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use mc::sync::atomic::{AtomicBool, AtomicUsize};
+use mc::sync::{Arc, Mutex};
+use mc::thread::{self, JoinHandle};
+use mc_runtime::outcome::FailureKind::{Deadlock, Panic};
+
+use super::{allowing_panics, fails, fails_with, holds_with, proved};
+
+/// Runs code when it is dropped.
+struct AtEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+#[test]
+fn a_destructor_that_locks_does_not_keep_a_deadlock_from_being_cut() {
+    fails(Deadlock, || {
+        let (a, b) = (Mutex::new(()), Mutex::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _locks = AtEnd(|| drop(b.lock()));
+                let _a = a.lock();
+                let _b = b.lock();
+            });
+            let _locks = AtEnd(|| drop(a.lock()));
+            let _b = b.lock();
+            let _a = a.lock();
+        });
+    });
+}
+
+#[test]
+fn a_destructor_that_joins_does_not_keep_a_deadlock_from_being_cut() {
+    struct Joins(Option<JoinHandle<()>>);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            if let Some(thread) = self.0.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+    fails(Deadlock, || {
+        let _joins = Joins(Some(thread::spawn(thread::park)));
+        thread::park();
+    });
+}
+
+#[test]
+fn a_destructor_that_spins_does_not_keep_a_deadlock_from_being_cut() {
+    fails(Deadlock, || {
+        let flag = AtomicBool::new(false);
+        let _spins = AtEnd(|| while !flag.load(Relaxed) {});
+        thread::park();
+    });
+}
+
+#[test]
+fn a_destructor_that_panics_when_an_execution_is_cut_is_not_the_failure() {
+    fails(Deadlock, || {
+        let thread = thread::spawn(|| {
+            let _panics = AtEnd(|| {
+                let _ = catch_unwind(|| panic!("in a destructor"));
+            });
+            thread::park();
+        });
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_destructor_that_spawns_does_not_keep_a_deadlock_from_being_cut() {
+    fails(Deadlock, || {
+        let _spawns = AtEnd(|| drop(thread::spawn(thread::park).join()));
+        thread::park();
+    });
+}
+
+#[test]
+fn a_thread_that_unwinds_may_wait_for_another() {
+    // The destructor takes the lock before the other thread, or after it.
+    let executions = holds_with(&allowing_panics(), || {
+        let mutex = Arc::new(Mutex::new(0));
+        let theirs = mutex.clone();
+        let thread = thread::spawn(move || {
+            let _counts = AtEnd(|| *theirs.lock().unwrap() += 1);
+            panic!("wrong");
+        });
+        let mut guard = mutex.lock().unwrap();
+        assert!(!thread::panicking());
+        *guard += 1;
+        drop(guard);
+        assert!(thread.join().is_err());
+        // A guard that was taken while its thread unwound poisons nothing.
+        assert_eq!(*mutex.lock().unwrap(), 2);
+    });
+    assert_eq!(executions, 2);
+}
+
+#[test]
+fn who_has_caught_a_panic_does_not_unwind_because_another_thread_does() {
+    holds_with(&allowing_panics(), || {
+        let mutex = Arc::new(Mutex::new(0));
+        let theirs = mutex.clone();
+        let thread = thread::spawn(move || {
+            let _counts = AtEnd(|| *theirs.lock().unwrap() += 1);
+            panic!("wrong");
+        });
+        assert!(catch_unwind(|| panic!("caught")).is_err());
+        let mut guard = mutex.lock().unwrap();
+        assert!(!thread::panicking());
+        *guard += 1;
+        drop(guard);
+        assert!(thread.join().is_err());
+        assert_eq!(*mutex.lock().unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_thread_that_unwinds_may_spin_until_another_ends_it() {
+    holds_with(&allowing_panics(), || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || {
+            let _spins = AtEnd(|| while !theirs.load(Acquire) {});
+            panic!("wrong");
+        });
+        flag.store(true, Release);
+        assert!(thread.join().is_err());
+    });
+}
+
+#[test]
+fn two_threads_may_unwind_at_once() {
+    fails(Panic, || {
+        let threads = [0, 1].map(|n| thread::spawn(move || panic!("{n}")));
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+    });
+    // Which destructor takes the lock first.
+    let executions = holds_with(&allowing_panics(), || {
+        let mutex = Arc::new(Mutex::new(0));
+        let threads = [0, 1].map(|n| {
+            let mutex = mutex.clone();
+            thread::spawn(move || {
+                let _counts = AtEnd(|| *mutex.lock().unwrap() += 1);
+                panic!("{n}");
+            })
+        });
+        for (n, thread) in threads.into_iter().enumerate() {
+            assert_eq!(thread.join().unwrap_err().downcast_ref(), Some(&n.to_string()));
+        }
+        assert_eq!(*mutex.lock().unwrap(), 2);
+    });
+    assert_eq!(executions, 2);
+}
+
+#[test]
+fn a_payload_may_be_anything() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in the destructor of a payload");
+        }
+    }
+    fails(Panic, || panic_any(7));
+    fails(Panic, || resume_unwind(Box::new("silent")));
+    fails(Panic, || panic_any(Bomb));
+    fails(Panic, || drop(thread::spawn(|| panic_any(vec![1, 2])).join()));
+}
+
+#[test]
+fn a_panic_that_the_test_catches_is_no_failure() {
+    proved(1, || {
+        assert!(catch_unwind(|| panic!("caught")).is_err());
+        let thread = thread::spawn(|| catch_unwind(|| panic!("caught {}", 1)).is_err());
+        assert!(thread.join().unwrap());
+        assert!(!thread::panicking());
+    });
+}
+
+#[test]
+fn a_thread_that_catches_everything_for_ever_is_given_up() {
+    fails(Deadlock, || {
+        let mutex = Mutex::new(());
+        let _held = mutex.lock();
+        while catch_unwind(AssertUnwindSafe(|| drop(mutex.lock()))).is_err() {}
+    });
+}
+
+#[test]
+fn a_lock_is_poisoned_by_whom_panics_with_it() {
+    let executions = holds_with(&allowing_panics(), || {
+        let mutex = Arc::new(Mutex::new(0));
+        let theirs = mutex.clone();
+        let thread = thread::spawn(move || {
+            *theirs.lock().unwrap() = 1;
+            let _guard = theirs.lock().unwrap();
+            panic!("with the lock");
+        });
+        assert!(thread.join().is_err());
+        assert!(mutex.is_poisoned());
+        assert_eq!(*mutex.lock().unwrap_err().into_inner(), 1);
+        mutex.clear_poison();
+        assert_eq!(*mutex.lock().unwrap(), 1);
+    });
+    assert_eq!(executions, 1);
+}
+
+#[test]
+fn a_scope_panics_when_a_thread_of_it_did_that_nobody_joined() {
+    let body = || thread::scope(|scope| drop(scope.spawn(|| panic!("wrong"))));
+    fails(Panic, body);
+    fails_with(&allowing_panics(), Panic, body);
+    holds_with(&allowing_panics(), || {
+        let body = || thread::scope(|scope| drop(scope.spawn(|| panic!("wrong"))));
+        assert!(catch_unwind(body).is_err());
+        thread::scope(|scope| drop(scope.spawn(|| panic!("wrong")).join()));
+    });
+}
+
+#[test]
+fn a_guard_that_is_forgotten_keeps_its_lock() {
+    proved(1, || {
+        let mutex = Mutex::new(());
+        std::mem::forget(mutex.lock());
+        assert!(mutex.try_lock().is_err());
+    });
+    fails(Deadlock, || {
+        let mutex = Mutex::new(());
+        std::mem::forget(mutex.lock());
+        drop(mutex.lock());
+    });
+}
+
+#[test]
+fn a_detached_thread_has_to_end() {
+    proved(2, || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let theirs = count.clone();
+        drop(thread::spawn(move || theirs.store(1, Relaxed)));
+        assert!(count.load(Relaxed) <= 1);
+    });
+    fails(Deadlock, || drop(thread::spawn(thread::park)));
+    fails(Deadlock, || std::mem::forget(thread::spawn(thread::park).thread().clone()));
+}
