@@ -133,3 +133,14 @@ fn a_park_with_a_time_out_that_has_its_token_ends_either_way() {
         thread::park_timeout(Duration::from_secs(1));
     });
 }
+
+#[test]
+fn whoever_drops_the_last_handle_of_a_thread_frees_it_after_all_unparks() {
+    // Three updates of the token, the park not first: 3! - 2.
+    proved(4, || {
+        let parked = thread::spawn(thread::park);
+        let handle = parked.thread().clone();
+        thread::spawn(move || handle.unpark());
+        parked.thread().unpark();
+    });
+}

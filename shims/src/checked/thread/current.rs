@@ -1,6 +1,6 @@
 //! The calling thread.
 
-use std::sync::Arc;
+use crate::checked::sync::Arc;
 
 use mc_runtime::ops;
 

@@ -110,7 +110,7 @@ where
         }
     };
     if ops::inert() {
-        let thread = Thread::checked(std::sync::Arc::new(Shared::new(options.name)));
+        let thread = Thread::checked(Arc::new(Shared::new(options.name)));
         return Ok(Started { runner: Runner::Nobody, thread, packet });
     }
     if !ops::controlled() {
@@ -120,7 +120,7 @@ where
         let thread = Thread::real(real.thread().clone());
         return Ok(Started { runner: Runner::Real(real), thread, packet });
     }
-    let shared = std::sync::Arc::new(Shared::new(options.checked_name()));
+    let shared = Arc::new(Shared::new(options.checked_name()));
     let thread = Thread::checked(shared.clone());
     let own = thread.clone();
     let body = move || {
