@@ -11,6 +11,7 @@ mod strategies;
 mod threads;
 mod timeouts;
 mod unwinding;
+mod waiting;
 
 use mc_runtime::check;
 use mc_runtime::options::Options;

@@ -253,7 +253,7 @@ fn a_loop_may_wait_for_two_flags() {
         });
         while !(flags[0].load(Acquire) && flags[1].load(Acquire)) {}
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
     fails(Livelock, || {
@@ -278,7 +278,7 @@ fn a_lock_that_spins_excludes() {
             })
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(count.load(Relaxed), 2);
     });
@@ -293,7 +293,7 @@ fn a_lock_that_nobody_releases_is_a_livelock() {
             thread::spawn(move || while lock.swap(true, Acquire) {})
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
 }
@@ -310,7 +310,7 @@ fn two_threads_that_wait_for_each_other_by_spinning_are_a_livelock() {
             })
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
 }

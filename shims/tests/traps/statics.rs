@@ -17,7 +17,7 @@ fn atomics_have_their_first_value() {
         assert_eq!((NUMBER.load(Relaxed), BYTES[0].load(Relaxed), BYTES[1].swap(9, Relaxed)), (5, 1, 2));
         let threads = [0, 1].map(|_| thread::spawn(|| NUMBER.fetch_add(1, Relaxed)));
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(NUMBER.load(Relaxed), 7);
     });
@@ -32,7 +32,7 @@ fn what_locks_hold_is_dropped_and_made_anew() {
         TEXT.write().unwrap().push_str("a text that is allocated");
         let threads = [0, 1].map(|n| thread::spawn(move || LIST.lock().unwrap().push(n)));
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(LIST.lock().unwrap().len(), 2);
     });
@@ -51,7 +51,7 @@ fn what_is_made_once_is_made_once_in_each_execution() {
         CALLED.call_once(|| ());
         let threads = [0, 1].map(|_| thread::spawn(|| assert_eq!(LAZY[0], 0)));
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(MADE.load(Relaxed), 1);
     });

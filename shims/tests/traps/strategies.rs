@@ -37,7 +37,7 @@ fn add<const THREADS: usize, const TIMES: usize>() {
         thread::spawn(move || (0..TIMES).map(|_| count.fetch_add(1, AcqRel)).sum::<usize>())
     });
     for thread in threads {
-        let _ = thread.join().unwrap();
+        thread.join().unwrap();
     }
     saw(count.load(Relaxed));
 }
@@ -106,7 +106,7 @@ fn locks() {
         thread::spawn(move || list.lock().unwrap().push(n))
     });
     for thread in threads {
-        let _ = thread.join().unwrap();
+        thread.join().unwrap();
     }
     let list = list.lock().unwrap();
     saw(list[0] * 3 + list[1]);
@@ -195,7 +195,7 @@ fn crosses_locks() {
         })
     });
     for thread in threads {
-        let _ = thread.join().unwrap();
+        thread.join().unwrap();
     }
 }
 

@@ -6,9 +6,11 @@ use mc::sync::Arc;
 use mc::sync::atomic::AtomicBool;
 use mc::thread;
 use mc::time::{Duration, Instant};
+use mc_runtime::options::Options;
 use mc_runtime::outcome::FailureKind::{Livelock, Panic};
+use mc_runtime::outcome::Verdict;
 
-use super::{fails, holds};
+use super::{check_with, fails, holds};
 
 #[test]
 fn a_loop_that_sleeps_until_a_deadline_reaches_it() {
@@ -54,4 +56,20 @@ fn a_loop_that_sleeps_and_looks_at_no_clock_waits() {
         }
         thread.join().unwrap();
     });
+}
+
+#[test]
+fn a_loop_that_only_looks_at_the_clock_is_not_proved_to_end() {
+    let options = Options { max_events: 60, ..Options::default() };
+    let outcome = check_with(&options, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(true, Release));
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while !flag.load(Acquire) {
+            assert!(Instant::now() < deadline, "real time passes");
+        }
+        thread.join().unwrap();
+    });
+    assert_ne!(outcome.verdict, Verdict::Proved);
 }
