@@ -18,7 +18,7 @@ fn six() {
         thread::spawn(move || count.fetch_add(1, Relaxed))
     });
     for thread in threads {
-        let _ = thread.join().unwrap();
+        thread.join().unwrap();
     }
 }
 

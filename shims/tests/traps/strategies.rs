@@ -140,10 +140,13 @@ fn choices() {
     saw(thread.join().unwrap() * 4 + mine);
 }
 
+/// A body, how many executions it has, and its results.
+type Program = (fn(), u64, &'static [usize]);
+
 #[test]
 fn explorations_in_any_order_are_of_the_same_executions() {
     // How many executions, and which results, by hand.
-    let programs: [(fn(), u64, &[usize]); 11] = [
+    let programs: [Program; 11] = [
         (add::<3, 1>, 6, &[3]),
         (add::<3, 2>, 90, &[6]),
         (store_buffering, 4, &[0, 1, 4, 5]),

@@ -35,7 +35,7 @@ fn eight_threads_that_only_read_have_one_execution() {
             })
             .collect();
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
 }
@@ -55,7 +55,7 @@ fn children_add_in_every_order() {
             })
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(count.load(Relaxed), 4);
     });
@@ -76,7 +76,7 @@ fn parents_that_add_first_come_before_their_children() {
             })
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
 }
@@ -94,7 +94,7 @@ fn children_that_are_joined_first_come_before_their_parents() {
             })
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
     });
 }
@@ -108,7 +108,7 @@ fn a_chain_of_threads_has_the_executions_of_a_flat_program() {
             thread::spawn(move || count.fetch_add(1, Relaxed))
         });
         for thread in threads {
-            let _ = thread.join().unwrap();
+            thread.join().unwrap();
         }
         assert_eq!(count.load(Relaxed), 4);
     }
