@@ -45,6 +45,8 @@ impl Process {
             command.current_dir(directory);
         }
         command.env(ENVIRONMENT, serde_json::to_string(task)?);
+        // Stack traces that a body takes would fill std's cache of symbols, which outlives executions, from the heap of one.
+        command.env("RUST_LIB_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(match output {
             Output::Hidden => Stdio::null(),
