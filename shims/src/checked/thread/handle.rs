@@ -1,7 +1,7 @@
 //! `Thread` and `ThreadId`: of the engine's threads, or std's own.
 
-use std::fmt;
 use crate::checked::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mc_runtime::ops::{Label, Rmw, ThreadKey};
