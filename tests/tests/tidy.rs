@@ -1,7 +1,7 @@
 //! The written style of this repository, where a test can tell. Each rule is one test, and names every place that breaks it.
 //!
 //! Source: the style page of the design. Looked at: the Rust files of the packages, but not `fixtures` (packages that tests
-//! compile, with mistakes on purpose) and `ui` (code that must not compile).
+//! compile, with mistakes on purpose), `ui` (code that must not compile) and `workloads.rs` (the same text for every tool that is measured).
 //! Not here: what rustfmt and the lints of the workspace find.
 
 use std::fs;
@@ -66,7 +66,7 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
     for path in entries {
         let file = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8");
         if path.is_dir() {
-            if !["target", "fixtures", "ui"].contains(&file) {
+            if !["target", "fixtures", "ui", "workloads.rs"].contains(&file) {
                 collect(root, &path, found);
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
