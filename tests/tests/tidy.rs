@@ -65,10 +65,11 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
     entries.sort();
     for path in entries {
         let file = path.file_name().and_then(|name| name.to_str()).expect("a name in UTF-8");
+        if ["target", "fixtures", "ui", "workloads.rs"].contains(&file) {
+            continue;
+        }
         if path.is_dir() {
-            if !["target", "fixtures", "ui", "workloads.rs"].contains(&file) {
-                collect(root, &path, found);
-            }
+            collect(root, &path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
             found.push(Source { name, text: fs::read_to_string(&path).expect("text") });
