@@ -37,6 +37,17 @@ fn the_copies_are_those_of_the_shared_specification() {
 }
 
 #[test]
+fn the_workloads_of_the_benchmarks_are_those_that_every_tool_is_measured_with() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(theirs) = std::fs::read(tests.join("../../shared/bench/peers/common/workloads.rs")) else {
+        say("SKIPPED: there are no shared workloads beside the repository to compare the copy with");
+        return;
+    };
+    let ours = std::fs::read(tests.join("benches/workloads.rs")).expect("the copy is in the repository");
+    assert!(ours == theirs, "tests/benches/workloads.rs is not the shared text");
+}
+
+#[test]
 fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
     let Some(output) = python(&["check_spec.py", "2"]) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);

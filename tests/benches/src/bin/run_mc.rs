@@ -1,0 +1,68 @@
+//! One workload under cargo-mc's engine, in this process.
+
+use mc_benches::child::{Request, finish};
+use mc_benches::measurement::{End, Measurement};
+use mc_runtime::check::check;
+use mc_runtime::options::Options;
+use mc_runtime::outcome::{Outcome, Verdict};
+use std::sync::Arc;
+use std::time::Instant;
+
+#[expect(unreachable_pub, reason = "the text is the same for every tool")]
+mod workloads {
+    use ::std::hint::black_box as outcome;
+    use mc::hint::spin_loop as spin;
+    use mc::sync::atomic::{AtomicBool, AtomicUsize, fence};
+    use mc::sync::{Arc, Condvar, Mutex, RwLock};
+    use mc::thread;
+    // There is no checked channel yet: this lets the text compile, and no case runs it.
+    use ::std::sync::mpsc;
+
+    /// What `#[mc::shim]` makes of the paths in a module: an `Arc` of std is unknown to the engine, so what the last owner frees
+    /// would not be ordered after what the others did.
+    mod std {
+        pub(crate) use ::std::collections;
+        pub(crate) mod sync {
+            pub(crate) use mc::sync::{Arc, atomic};
+        }
+    }
+
+    include!("../../workloads.rs");
+}
+
+/// As `mc-shims` has it by default.
+#[global_allocator]
+static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;
+
+fn main() {
+    let request = Request::of_this_process();
+    let body = workloads::body(&request.workload, &request.parameters).expect("a workload of that name");
+    let body: Arc<dyn Fn() + Send + Sync> = Arc::from(body);
+    let started = Instant::now();
+    let mut checks = 0;
+    loop {
+        let body = body.clone();
+        let rest = request.limit.saturating_sub(started.elapsed()).as_millis() as u64;
+        let options =
+            Options { max_executions: request.executions, time_limit: Some(rest.max(1)), ..Options::default() };
+        let outcome = check(&options, move || body());
+        checks += 1;
+        let end = match outcome.verdict {
+            Verdict::Proved => End::Complete,
+            Verdict::Failed => End::Failed,
+            _ => End::Truncated,
+        };
+        if end != End::Complete || started.elapsed() >= request.repeat {
+            // The limit of time may cut a repetition: the counts are of that one, and so is the time.
+            let seconds = if end == End::Truncated { outcome.seconds } else { started.elapsed().as_secs_f64() };
+            let checks = if end == End::Truncated { 1 } else { checks };
+            let detail = detail(&outcome);
+            let (complete, blocked) = (outcome.executions, outcome.blocked);
+            finish(Measurement { end, complete, blocked, checks, seconds, peak_kib: 0, detail })
+        }
+    }
+}
+
+fn detail(outcome: &Outcome) -> String {
+    outcome.failures.first().map_or(String::new(), |failure| format!("{:?}: {}", failure.kind, failure.message))
+}
