@@ -34,6 +34,9 @@ pub enum Event<'a> {
 
 /// Explores `body` under `options` in this process, and says what is known then.
 ///
+/// Spin loops are proved by comparing the writable memory of the process, so keep its other threads quiet meanwhile: what they write only makes
+/// rounds look different, which costs executions. A crash of the body is one of the process; `cargo mc` runs each test in a process of its own.
+///
 /// ```
 /// use mc_runtime::{check, options::Options, outcome::Verdict};
 ///
