@@ -56,7 +56,8 @@ pub struct Options {
     pub max_events: u64,
     /// Wall time, milliseconds.
     pub time_limit: Option<u64>,
-    /// Bytes for the engine and the heap of the test together.
+    /// Bytes for the process, the engine included; the exploration ends there. An execution whose own heap grows beyond it (by default beyond
+    /// 2 GiB) is a crash, out of memory.
     pub max_memory: Option<u64>,
     /// Stop after this many failures.
     pub max_failures: u64,
