@@ -19,7 +19,7 @@ mod workloads {
     use std::hint::black_box as outcome;
     use std::sync::mpsc;
 
-    #[expect(unreachable_pub, reason = "the text is the same for every tool")]
+    #[expect(unreachable_pub, clippy::manual_is_multiple_of, reason = "the text is the same for every tool")]
     mod text {
         use super::*;
         include!("../workloads.rs");
@@ -33,8 +33,6 @@ static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;
 
 /// Alternatives of one choice: each waits in the frontier, so not too many at once.
 const AT_ONCE: u64 = 2_000;
-/// How many more of what is measured the longer body has.
-const MORE: u64 = 1_000;
 
 /// The time for `count` executions, of which `body` makes `each` for each value that it chooses.
 fn executions(count: u64, each: u64, body: impl Fn(u64) + Send + Sync + 'static) -> Duration {
@@ -48,7 +46,7 @@ fn executions(count: u64, each: u64, body: impl Fn(u64) + Send + Sync + 'static)
             (outcome.verdict, outcome.executions, outcome.blocked),
             (Verdict::Proved, alternatives * each, 0),
             "{:?}",
-            outcome.failures
+            outcome.failures.first().map(|failure| &failure.message)
         );
         made += outcome.executions;
         seconds += outcome.seconds;
@@ -56,7 +54,7 @@ fn executions(count: u64, each: u64, body: impl Fn(u64) + Send + Sync + 'static)
     Duration::from_secs_f64(seconds * count as f64 / made as f64)
 }
 
-/// The time for `count` of what `body` has `MORE` of for each time that its second argument says.
+/// The time for `count` of what `body` has `more` of for each time that its second argument says: once, and twice.
 fn difference(count: u64, more: u64, body: impl Fn(u64, u64) + Copy + Send + Sync + 'static) -> Duration {
     let runs = count.div_ceil(more).max(100);
     let longer = executions(runs, 1, move |alternatives| body(alternatives, 2));
@@ -89,11 +87,11 @@ fn execution(criterion: &mut Criterion) {
 }
 
 /// A thread that stores to an atomic of its own, this many times.
-fn stores(thousands: u64) {
+fn stores(count: u64) {
     use mc::sync::atomic::{AtomicU64, Ordering};
     let work = move || {
         let own = AtomicU64::new(0);
-        for value in 0..thousands * MORE {
+        for value in 0..count {
             own.store(value, Ordering::Relaxed);
         }
     };
@@ -103,16 +101,19 @@ fn stores(thousands: u64) {
 fn event(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("engine/event");
     group.throughput(Throughput::Elements(1));
-    let new = |alternatives, thousands| {
-        mc::choose(0..alternatives);
-        stores(thousands);
-    };
-    let replayed = |alternatives, thousands| {
-        stores(thousands);
-        mc::choose(0..alternatives);
-    };
-    group.bench_function("new", |b| b.iter_custom(|count| difference(count, MORE, new)));
-    group.bench_function("replayed", |b| b.iter_custom(|count| difference(count, MORE, replayed)));
+    // Among few of one location, and among many.
+    for (size, more) in [("of_100", 100), ("of_1000", 1_000)] {
+        let new = move |alternatives, times| {
+            mc::choose(0..alternatives);
+            stores(times * more);
+        };
+        let replayed = move |alternatives, times| {
+            stores(times * more);
+            mc::choose(0..alternatives);
+        };
+        group.bench_function(format!("new/{size}"), |b| b.iter_custom(|count| difference(count, more, new)));
+        group.bench_function(format!("replayed/{size}"), |b| b.iter_custom(|count| difference(count, more, replayed)));
+    }
     group.finish();
 }
 

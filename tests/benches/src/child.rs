@@ -21,13 +21,16 @@ pub struct Request {
     pub repeat: Duration,
     /// At most this many executions (only `mc` is asked for that).
     pub executions: Option<u64>,
+    /// The body is explored this often in one check, by a choice before it (only `mc` can that).
+    pub times: u64,
 }
 
 impl Request {
     fn to_arguments(&self) -> Vec<String> {
         let milliseconds = |duration: Duration| duration.as_millis().to_string();
         let most = self.executions.map_or("-".to_owned(), |n| n.to_string());
-        let head = [milliseconds(self.limit), milliseconds(self.repeat), most, self.workload.clone()];
+        let (limit, repeat) = (milliseconds(self.limit), milliseconds(self.repeat));
+        let head = [limit, repeat, most, self.times.to_string(), self.workload.clone()];
         head.into_iter().chain(self.parameters.iter().map(usize::to_string)).collect()
     }
 
@@ -36,9 +39,10 @@ impl Request {
         let mut milliseconds = || Some(Duration::from_millis(arguments.next()?.parse().ok()?));
         let (limit, repeat) = (milliseconds()?, milliseconds()?);
         let executions = arguments.next()?.parse().ok();
+        let times = arguments.next()?.parse().ok()?;
         let workload = arguments.next()?;
         let parameters = arguments.map(|p| p.parse().ok()).collect::<Option<_>>()?;
-        Some(Self { workload, parameters, limit, repeat, executions })
+        Some(Self { workload, parameters, limit, repeat, executions, times })
     }
 
     /// [`Request::from_arguments`] of this process.
@@ -47,7 +51,7 @@ impl Request {
     /// If somebody else than the driver started it, and got them wrong.
     pub fn of_this_process() -> Self {
         let request = Self::from_arguments(std::env::args().skip(1));
-        request.expect("usage: LIMIT_MS REPEAT_MS EXECUTIONS|- WORKLOAD PARAMETERS...")
+        request.expect("usage: LIMIT_MS REPEAT_MS EXECUTIONS|- TIMES WORKLOAD PARAMETERS...")
     }
 }
 
@@ -113,8 +117,14 @@ mod tests {
     #[test]
     fn a_request_reads_back_as_what_it_was_written_from() {
         let (limit, repeat) = (Duration::from_secs(10), Duration::from_millis(300));
-        let request =
-            Request { workload: "mutex_inc".to_owned(), parameters: vec![3, 1], limit, repeat, executions: None };
+        let request = Request {
+            workload: "mutex_inc".to_owned(),
+            parameters: vec![3, 1],
+            limit,
+            repeat,
+            executions: None,
+            times: 1,
+        };
         let again = Request::from_arguments(request.to_arguments().into_iter());
         assert_eq!(again, Some(request.clone()));
         let few = Request { executions: Some(7), parameters: Vec::new(), ..request };

@@ -3,7 +3,7 @@
 use mc_benches::child::{Request, execution, run_peer};
 use std::sync::Arc;
 
-#[expect(unreachable_pub, reason = "the text is the same for every tool")]
+#[expect(unreachable_pub, clippy::manual_is_multiple_of, reason = "the text is the same for every tool")]
 mod workloads {
     use loom::hint::spin_loop as spin;
     use loom::sync::atomic::{AtomicBool, AtomicUsize, fence};

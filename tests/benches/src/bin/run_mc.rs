@@ -8,7 +8,7 @@ use mc_runtime::outcome::{Outcome, Verdict};
 use std::sync::Arc;
 use std::time::Instant;
 
-#[expect(unreachable_pub, reason = "the text is the same for every tool")]
+#[expect(unreachable_pub, clippy::manual_is_multiple_of, reason = "the text is the same for every tool")]
 mod workloads {
     use ::std::hint::black_box as outcome;
     use mc::hint::spin_loop as spin;
@@ -38,6 +38,7 @@ fn main() {
     let request = Request::of_this_process();
     let body = workloads::body(&request.workload, &request.parameters).expect("a workload of that name");
     let body: Arc<dyn Fn() + Send + Sync> = Arc::from(body);
+    let times = request.times;
     let started = Instant::now();
     let mut checks = 0;
     loop {
@@ -45,7 +46,12 @@ fn main() {
         let rest = request.limit.saturating_sub(started.elapsed()).as_millis() as u64;
         let options =
             Options { max_executions: request.executions, time_limit: Some(rest.max(1)), ..Options::default() };
-        let outcome = check(&options, move || body());
+        let outcome = check(&options, move || {
+            if times > 1 {
+                mc::choose(0..times);
+            }
+            body();
+        });
         checks += 1;
         let end = match outcome.verdict {
             Verdict::Proved => End::Complete,

@@ -4,7 +4,7 @@ use mc_benches::child::{Request, execution, run_peer};
 use shuttle::scheduler::DfsScheduler;
 use std::sync::Arc;
 
-#[expect(unreachable_pub, reason = "the text is the same for every tool")]
+#[expect(unreachable_pub, clippy::manual_is_multiple_of, reason = "the text is the same for every tool")]
 mod workloads {
     use shuttle::hint::spin_loop as spin;
     use shuttle::sync::atomic::{AtomicBool, AtomicUsize, fence};
