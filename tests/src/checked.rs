@@ -27,12 +27,15 @@ pub fn cargo(subcommand: &str, tmpdir: &str, name: &str) -> Command {
     command
 }
 
-/// Runs the integration test `test` of this package with `--cfg mc`.
+/// Runs the tests of `package` that `targets` (as for cargo) selects, with `--cfg mc`.
+///
+/// One at a time: spin loops are proved by comparing the memory of the process, which other tests would change.
 ///
 /// # Errors
 /// If cargo cannot be started, or the tests do not compile or fail: then the message is what cargo and the tests printed.
-pub fn run_test(test: &str, tmpdir: &str, name: &str) -> io::Result<()> {
-    let output = cargo("test", tmpdir, name).args(["--package", "mc-tests", "--test", test]).output()?;
+pub fn run_tests(package: &str, targets: &[&str], tmpdir: &str, name: &str) -> io::Result<()> {
+    let mut cargo = cargo("test", tmpdir, name);
+    let output = cargo.args(["--package", package]).args(targets).args(["--", "--test-threads=1"]).output()?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

@@ -62,7 +62,12 @@ mod checked {
 #[cfg(not(mc))]
 #[test]
 fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
-    if let Err(error) = mc_tests::checked::run_test("conformance", env!("CARGO_TARGET_TMPDIR"), "mc-conformance") {
+    if let Err(error) = mc_tests::checked::run_tests(
+        "mc-tests",
+        &["--test", "conformance"],
+        env!("CARGO_TARGET_TMPDIR"),
+        "mc-conformance",
+    ) {
         panic!("{error}");
     }
 }

@@ -1,0 +1,12 @@
+//! The tests of the shims that need `--cfg mc`: std's behaviour case by case, counts and misuses, and programs that a checker gets wrong easily.
+#![cfg(not(mc))]
+
+#[test]
+fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
+    let targets = ["--lib", "--test", "beyond_std", "--test", "parity", "--test", "checked", "--test", "traps"];
+    if let Err(error) =
+        mc_tests::checked::run_tests("mc-shims", &targets, env!("CARGO_TARGET_TMPDIR"), "mc-conformance")
+    {
+        panic!("{error}");
+    }
+}
