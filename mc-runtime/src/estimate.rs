@@ -7,35 +7,39 @@ use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine};
 use crate::explore::Next;
 use rand_pcg::Pcg64;
+use std::time::{Duration, Instant};
 
 const PROBES: u32 = 20;
-/// A probe goes no deeper than this many executions.
-const DEEPEST: u32 = 1_000;
+/// All of them together take no longer, whatever one execution costs.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// About how many executions the exploration of `body` has. The engine must be a fresh one, exploring depth first.
 pub(crate) fn estimate(engine: &mut Engine, body: &TestBody) -> Option<f64> {
     let mut rng = Pcg64::new(u128::from(engine.options.seed), 2);
-    let mut sum = 0.0;
-    for _ in 0..PROBES {
+    let end = Instant::now() + PATIENCE;
+    let (mut sum, mut probes) = (0.0, 0);
+    while probes < PROBES && Instant::now() < end {
         engine.explorer.restart();
-        sum += probe(engine, body, &mut rng)?;
+        let Some(found) = probe(engine, body, &mut rng, end) else { break };
+        sum += found;
+        probes += 1;
     }
-    engine.explorer.restart();
-    Some(sum / f64::from(PROBES))
+    (probes > 0).then(|| sum / f64::from(probes))
 }
 
-fn probe(engine: &mut Engine, body: &TestBody, rng: &mut Pcg64) -> Option<f64> {
+/// `None` if it could not be finished in time, or learned something.
+fn probe(engine: &mut Engine, body: &TestBody, rng: &mut Pcg64, end: Instant) -> Option<f64> {
     let (mut weight, mut sum) = (1.0, 0.0);
-    for _ in 0..DEEPEST {
+    while Instant::now() < end {
         if execute(engine, body) == Ending::Restart {
             return None;
         }
         sum += weight;
         let ways = engine.explorer.keep_one(rng);
         if ways == 0 || engine.explorer.next() == Next::Done {
-            break;
+            return Some(sum);
         }
         weight *= ways as f64;
     }
-    Some(sum)
+    None
 }

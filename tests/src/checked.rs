@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A cargo command for this workspace that compiles with `--cfg mc`, into the folder `name` of the target directory
 /// that holds `tmpdir` (pass `env!("CARGO_TARGET_TMPDIR")`, or another folder directly in the target directory).
@@ -35,7 +35,12 @@ pub fn cargo(subcommand: &str, tmpdir: &str, name: &str) -> Command {
 /// If cargo cannot be started, or the tests do not compile or fail: then the message is what cargo and the tests printed.
 pub fn run_tests(package: &str, targets: &[&str], tmpdir: &str, name: &str) -> io::Result<()> {
     let mut cargo = cargo("test", tmpdir, name);
-    let output = cargo.args(["--package", package]).args(targets).args(["--", "--test-threads=1"]).output()?;
+    let output = cargo
+        .args(["--package", package])
+        .args(targets)
+        .args(["--", "--test-threads=1"])
+        .stdin(Stdio::null())
+        .output()?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

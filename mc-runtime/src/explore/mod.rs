@@ -218,7 +218,7 @@ impl Explorer {
                 }
             };
             if run {
-                #[cfg(debug_assertions)]
+                #[cfg(any(test, feature = "axioms"))]
                 self.graph.check();
                 return Next::Prefix;
             }

@@ -1,6 +1,6 @@
 //! The execution graph: events, reads-from, modification order, and the clocks that follow from them.
 //!
-//! Invariants (`check`, after every change in debug builds):
+//! Invariants (`check`, for every prefix, in this crate's own tests and under the feature `axioms`):
 //! - `order` holds every event once; the stamps of a thread grow with program order;
 //! - `mo[l]` holds every write to `l` once, without the initial one, which comes first;
 //! - `accesses[l]` holds every read, write and update of `l` once;
@@ -292,7 +292,7 @@ impl Graph {
     }
 
     /// Panics if an invariant is broken.
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, feature = "axioms"))]
     pub(crate) fn check(&self) {
         let events: usize = self.threads.iter().map(Vec::len).sum();
         assert_eq!(events, self.order.len());

@@ -6,7 +6,7 @@
 
 pub(crate) mod coherence;
 mod cycle;
-#[cfg(any(debug_assertions, feature = "axioms"))]
+#[cfg(any(test, feature = "axioms"))]
 pub(crate) mod naive;
 mod sc;
 mod seq_cst;
@@ -25,7 +25,7 @@ pub(crate) fn order_exists(model: MemoryModel, graph: &Graph, cycles: &mut Cycle
         MemoryModel::Rc20 => seq_cst::order_exists(graph, cycles),
         MemoryModel::Sc => sc::order_exists(graph, cycles),
     };
-    #[cfg(any(debug_assertions, feature = "axioms"))]
+    #[cfg(any(test, feature = "axioms"))]
     assert_eq!(exists, naive::consistent(graph, model), "the axioms disagree about\n{graph:#?}");
     exists
 }

@@ -1,6 +1,7 @@
 //! The memory models straight from their axioms: relations as bit matrices, closures by their definition.
 //!
-//! Slow and simple; what the incremental forms are compared with in debug builds, and under the feature `axioms`.
+//! Slow and simple; what the incremental forms are compared with in this crate's tests, and under the feature `axioms`
+//! (not in every debug build: users of plain `cargo test` compile the engine so, and a closure is cubic in the number of events).
 //! Source: as `tests/spec/exploration.py`, C++20 [intro.races], [atomics.order].
 
 use crate::graph::Graph;
