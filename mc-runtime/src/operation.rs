@@ -70,7 +70,7 @@ pub(crate) enum Code {
     End,
     /// Waits for the `End` of the thread in slot `a`, and reads from it.
     Join,
-    /// The thread stops here: `a` is a [`BlockReason`].
+    /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop.
     Block,
 }
 

@@ -48,7 +48,7 @@ impl Engine {
     ) -> Step<Accessed> {
         let id = self.next_event();
         if recorded.operation.code == Code::Block {
-            return self.block(BlockReason::Spin, site);
+            return self.block(BlockReason::Spin, 0, site);
         }
         let fits = same_kind(&recorded.operation, &operation) && {
             let graph = &mut self.explorer.graph;
@@ -97,12 +97,12 @@ impl Engine {
         if let Some(step) = self.turn() {
             return step;
         }
-        if self.guide.blocks_now(self.explorer.graph.len()) {
-            return self.block(BlockReason::Spin, site);
+        if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
+            return self.block(BlockReason::Spin, reads, site);
         }
         let slot = self.current.slot();
-        if self.me().repeats {
-            return self.block(BlockReason::Spin, site);
+        if let Some(reads) = self.me().repeats {
+            return self.block(BlockReason::Spin, reads, site);
         }
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref());
         if self.is_dead(location, at) {
@@ -166,8 +166,8 @@ impl Engine {
         match self.loops.arrive(&thread.rounds, site?, frame, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
-            Spin::Repeats => {
-                thread.repeats = true;
+            Spin::Repeats { reads } => {
+                thread.repeats = Some(reads);
                 None
             }
         }

@@ -4,7 +4,7 @@ use super::thread::State;
 use super::{Ending, Engine, Found};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{BlockReason, Code};
+use crate::operation::BlockReason;
 use crate::ops::Label;
 use crate::outcome::FailureKind;
 
@@ -63,7 +63,7 @@ impl Engine {
         }
         let spinning: Vec<ThreadId> =
             self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin)).collect();
-        if spinning.iter().any(|t| !self.stale_reads_of_round(*t).is_empty()) {
+        if spinning.iter().any(|t| self.round(*t).any(|read| self.is_stale(read))) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
         let found = match spinning.first() {
@@ -74,35 +74,19 @@ impl Engine {
         Ending::Failed
     }
 
-    /// The reads since its last event with an effect, of a thread that stopped in a loop.
+    /// The reads of the round that a thread in a spin loop would repeat for ever, the last first.
     fn round(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let events = self.explorer.graph.thread(thread);
-        let graph = &self.explorer.graph;
         let stop = events.len() - 1; // the last is the stop itself
-        let idle = move |i: &usize| {
-            let e = &events[*i];
-            e.operation.code == Code::Fence || (e.reads() && (!e.writes || e.value == graph.value(e.location, e.rf)))
-        };
-        (0..stop).rev().take_while(idle).filter(|i| events[*i].reads()).map(move |i| thread.event(i))
+        let reads = events[stop].operation.b as usize;
+        (0..stop).rev().filter(|i| events[*i].reads()).map(move |i| thread.event(i)).take(reads)
     }
 
-    fn stale_reads_of_round(&self, thread: ThreadId) -> Vec<EventId> {
+    /// Would one of the reads of that round see another value, were it made now?
+    fn is_stale(&self, read: EventId) -> bool {
         let graph = &self.explorer.graph;
-        let stale = |id: &EventId| {
-            let e = graph.event(*id);
-            graph.value(e.location, graph.mo_max(e.location)) != graph.value(e.location, e.rf)
-        };
-        // Of each location only the last read of the round counts: earlier ones were overtaken by the thread itself.
-        let mut seen = Vec::new();
-        let mut last = Vec::new();
-        for id in self.round(thread) {
-            let location = graph.event(id).location;
-            if !seen.contains(&location) {
-                seen.push(location);
-                last.push(id);
-            }
-        }
-        last.into_iter().filter(stale).collect()
+        let event = graph.event(read);
+        graph.value(event.location, graph.mo_max(event.location)) != graph.value(event.location, event.rf)
     }
 
     fn livelock(&self, thread: ThreadId, spinning: &[ThreadId]) -> Found {

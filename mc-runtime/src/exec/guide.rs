@@ -154,9 +154,10 @@ impl Guide {
         }
     }
 
-    /// Is the running thread to stop for good instead of the event number `at`?
-    pub(crate) fn blocks_now(&self, at: usize) -> bool {
-        matches!(self, Guide::Follow(f) if f.schedule.at(at).any(|c| c == Change::Stop))
+    /// Is the running thread to stop for good instead of making the event number `at`? After a round of so many reads.
+    pub(crate) fn stops_now(&self, at: usize) -> Option<u32> {
+        let Guide::Follow(follower) = self else { return None };
+        follower.change(at, |c| if let Change::Stop { reads } = c { Some(reads) } else { None })
     }
 
     /// The value of a data choice.

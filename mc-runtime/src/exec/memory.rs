@@ -133,7 +133,8 @@ impl Engine {
 
     fn freed_too_early(&mut self, thread: ThreadId, site: Site) {
         let message = format!(
-            "{} frees memory that {} accesses at {}, and that access does not happen before the free",
+            "{} frees memory that {} accesses at {}, and that access does not happen before the free\n\
+             If it is shared through a `std::sync::Arc`, use `mc::sync::Arc`: the counts of the other are not seen.",
             self.thread_name(self.current),
             self.thread_name(thread),
             place(site),

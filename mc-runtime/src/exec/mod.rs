@@ -316,7 +316,7 @@ impl Engine {
         me.position += 1;
         me.activity += 1;
         me.waiting = None;
-        (me.entered, me.repeats) = (false, false);
+        (me.entered, me.repeats) = (false, None);
         let events = me.position as u32;
         if let Some(heap) = &mut self.heap {
             heap.enter(slot, events);

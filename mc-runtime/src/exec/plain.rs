@@ -22,7 +22,7 @@ impl Engine {
         let id = self.next_event();
         if let Some(recorded) = self.explorer.graph.thread(self.current).get(id.index as usize).copied() {
             if recorded.operation.code == Code::Block && operation.code != Code::Block {
-                return self.block(BlockReason::Spin, site);
+                return self.block(BlockReason::Spin, 0, site);
             }
             if recorded.operation != operation {
                 return self.diverged(id, &super::access::describe(&operation), site);
@@ -32,8 +32,9 @@ impl Engine {
             if let Some(step) = self.turn() {
                 return step;
             }
-            if operation.code != Code::Block && self.guide.blocks_now(self.explorer.graph.len()) {
-                return self.block(BlockReason::Spin, site);
+            let stops = self.guide.stops_now(self.explorer.graph.len());
+            if let Some(reads) = stops.filter(|_| operation.code != Code::Block) {
+                return self.block(BlockReason::Spin, reads, site);
             }
             if let Some(step) = self.add_plain(operation, rf, site) {
                 return step;
@@ -138,17 +139,17 @@ impl Engine {
         let new = self.me().position >= self.explorer.graph.thread(self.current).len();
         match if new { self.turn() } else { None } {
             Some(step) => step,
-            None => self.block(BlockReason::Assume, site),
+            None => self.block(BlockReason::Assume, 0, site),
         }
     }
 
-    /// The running thread stops for good.
-    pub(crate) fn block<T>(&mut self, reason: BlockReason, site: Site) -> Step<T> {
-        let operation = Operation { a: reason as u64, ..Operation::plain(Code::Block) };
+    /// The running thread stops for good; if it spins, after a round of so many reads (which a replay takes from the graph).
+    pub(crate) fn block<T>(&mut self, reason: BlockReason, reads: u32, site: Site) -> Step<T> {
+        let operation = Operation { a: reason as u64, b: u64::from(reads), ..Operation::plain(Code::Block) };
         let id = self.next_event();
         let recorded = self.explorer.graph.thread(self.current).get(id.index as usize);
         match recorded.map(|r| r.operation) {
-            Some(known) if known == operation => self.replayed += 1,
+            Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
                 self.explorer.add_plain(self.current, operation, EventId::INIT, 0, site);

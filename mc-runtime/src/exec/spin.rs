@@ -46,7 +46,10 @@ pub(super) enum Spin {
     /// It goes on.
     No,
     /// The round since the last load here had no effect.
-    Repeats,
+    Repeats {
+        /// How many reads the round made.
+        reads: u32,
+    },
     /// It was here before, and states were not yet compared here.
     Learned,
 }
@@ -83,8 +86,8 @@ impl Loops {
     ) -> Spin {
         self.deepest = self.deepest.max(around.base.saturating_sub(frame.stack));
         let site = ptr::from_ref(site);
-        let mut same = rounds.iter().filter(|r| r.site == site && r.stack == frame.stack).peekable();
-        if same.peek().is_none() {
+        let same = |r: &Round| r.site == site && r.stack == frame.stack;
+        if !rounds.iter().any(same) {
             return Spin::No;
         }
         if !self.known.contains(&site) {
@@ -92,7 +95,10 @@ impl Loops {
             return Spin::Learned;
         }
         let digest = Some(digest(&frame, around));
-        if same.any(|r| r.digest == digest) { Spin::Repeats } else { Spin::No }
+        match rounds.iter().rev().position(|r| same(r) && r.digest == digest) {
+            Some(back) => Spin::Repeats { reads: back as u32 + 1 },
+            None => Spin::No,
+        }
     }
 
     /// The thread makes the load.

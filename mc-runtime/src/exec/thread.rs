@@ -86,8 +86,8 @@ pub(crate) struct Thread {
     pub rounds: VecDeque<Round>,
     /// It has come to its next access before, and had to wait there.
     pub entered: bool,
-    /// It came to that access with the state of an earlier round.
-    pub repeats: bool,
+    /// It came to that access with the state of an earlier round, of so many reads.
+    pub repeats: Option<u32>,
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
     /// Addresses whose clocks count as known while a destructor runs.
@@ -128,7 +128,7 @@ impl Default for Thread {
             waiting: None,
             rounds: VecDeque::new(),
             entered: false,
-            repeats: false,
+            repeats: None,
             spurious: 0,
             acquired: Vec::new(),
             panicked: None,
@@ -152,7 +152,7 @@ impl Thread {
         self.activity = 0;
         self.waiting = None;
         self.rounds.clear();
-        (self.entered, self.repeats) = (false, false);
+        (self.entered, self.repeats) = (false, None);
         self.spurious = 0;
         self.acquired.clear();
         self.panicked = None;

@@ -81,13 +81,11 @@ impl fmt::Display for Schedule {
             let (kind, value) = match deviation.change {
                 Change::Thread(thread) => (0, thread),
                 Change::Choice(choice) => (1, choice),
-                Change::Stop => (2, 0),
+                Change::Stop { reads } => (2, reads),
             };
-            // The distance to the deviation before, its kind, and its value, which is left out for a stop.
+            // The distance to the deviation before, its kind, and its value.
             put(&mut bytes, (deviation.at - last) * 3 + kind);
-            if kind != 2 {
-                put(&mut bytes, value);
-            }
+            put(&mut bytes, value);
             last = deviation.at;
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -143,7 +141,7 @@ fn decode(bytes: &mut &[u8]) -> Result<Schedule, ScheduleError> {
         let change = match head % 3 {
             0 => Change::Thread(get(bytes)?),
             1 => Change::Choice(get(bytes)?),
-            _ => Change::Stop,
+            _ => Change::Stop { reads: get(bytes)? },
         };
         deviations.push(Deviation { at: last, change });
     }
@@ -163,7 +161,7 @@ mod tests {
             deviations: vec![
                 deviation(3, Change::Thread(2)),
                 deviation(3, Change::Choice(400)),
-                deviation(200, Change::Stop),
+                deviation(200, Change::Stop { reads: 2 }),
             ],
             events: 300,
             digest: 77,

@@ -40,7 +40,7 @@ pub(crate) fn of_run(
         }
         let stops = event.operation.code == Code::Block;
         if stops && event.operation.a == BlockReason::Spin as u64 {
-            deviate(Change::Stop);
+            deviate(Change::Stop { reads: event.operation.b as u32 });
         }
         let choice = if event.location != LocationId::NONE {
             newer(graph, id, &done)

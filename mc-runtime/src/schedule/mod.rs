@@ -19,7 +19,10 @@ pub enum Change {
     /// The next read or store is so many writes before the newest; the next choice takes this value.
     Choice(u32),
     /// The thread stops here for good: its spin loop has no effect.
-    Stop,
+    Stop {
+        /// How many reads its last round made.
+        reads: u32,
+    },
 }
 
 /// A deviation before the event number `at`.
