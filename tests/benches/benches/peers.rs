@@ -6,7 +6,7 @@
 use mc_benches::cases::{CASES, Case};
 use mc_benches::child::{self, Request};
 use mc_benches::machine;
-use mc_benches::measurement::Measurement;
+use mc_benches::measurement::{End, Measurement};
 use mc_benches::table::{self, Row};
 use std::fmt::Write;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn row(case: &Case, times: Times) -> Row {
 /// What is wrong with the counts of ours, one a line.
 fn wrong_counts(case: &Case, mc: &Measurement) -> Option<String> {
     let counted = (mc.end, mc.complete, mc.blocked);
-    let expected = (case.end, case.complete, case.blocked);
+    let expected = (End::Complete, case.complete, case.blocked);
     let title = case.title();
     (counted != expected).then(|| format!("{title}: {counted:?}, expected {expected:?} {}", mc.detail))
 }
