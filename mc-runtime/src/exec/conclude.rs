@@ -1,8 +1,8 @@
 //! The end of an execution: complete, blocked, or one of the failures that show only then.
 
+use super::memory::place;
 use super::thread::State;
 use super::{Ending, Engine, Found};
-use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::operation::BlockReason;
 use crate::ops::Label;
@@ -101,7 +101,7 @@ impl Engine {
                 format!(
                     "{} at {} sees {}",
                     crate::trace::operation(&e.operation),
-                    show(graph.site(*id)),
+                    place(graph.site(*id)),
                     graph.value(e.location, e.rf)
                 )
             })
@@ -132,7 +132,7 @@ impl Engine {
         }
         let head = if kind == FailureKind::LostWakeup {
             let heard = unheard.unwrap_or_default();
-            let places: Vec<String> = heard.iter().map(|id| show(self.explorer.graph.site(*id))).collect();
+            let places: Vec<String> = heard.iter().map(|id| place(self.explorer.graph.site(*id))).collect();
             lines.push(format!("the notification at {} was heard by nobody: no thread waited yet", places.join(", ")));
             format!("lost wake-up: nobody will ever wake {}", self.thread_name(first.map_or(ThreadId::MAIN, |f| f.0)))
         } else if cycle.is_empty() {
@@ -149,9 +149,9 @@ impl Engine {
     fn explain_wait(&self, thread: ThreadId, wait: &super::thread::Waiting) -> String {
         let name = self.thread_name(thread);
         let what = crate::trace::label(wait.operation.label);
-        let mut line = format!("{name} waits in {what} at {}", show(wait.site));
+        let mut line = format!("{name} waits in {what} at {}", place(wait.site));
         if let Some(holder) = self.holder(wait) {
-            let since = show(self.explorer.graph.site(holder));
+            let since = place(self.explorer.graph.site(holder));
             let whom = if holder.thread == thread { "itself".to_owned() } else { self.thread_name(holder.thread) };
             line.push_str(&format!(" for what {whom} holds since {since}"));
         }
@@ -210,8 +210,4 @@ impl Engine {
         };
         graph.accesses(wait.location).iter().copied().filter(changed_nothing).collect()
     }
-}
-
-fn show(site: Site) -> String {
-    site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
 }

@@ -1,5 +1,6 @@
 //! Who decides: the exploration, a schedule that is followed, or chance.
 
+use super::memory::place;
 use super::thread::State;
 use super::{Engine, Step, access::Accessed};
 use crate::explore::Reading;
@@ -253,8 +254,6 @@ impl Engine {
     /// The thread does something else than its recorded event.
     pub(crate) fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
         let graph = &self.explorer.graph;
-        let place =
-            |site: Site| site.map_or("a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()));
         let message = format!(
             "the test does not do the same each time: {} did `{}` at {} before, and does `{found}` at {} now\n\
              The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",

@@ -20,7 +20,8 @@ impl fmt::Debug for Static {
     }
 }
 
-fn place(site: Site) -> String {
+/// A place for a message.
+pub(super) fn place(site: Site) -> String {
     site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
 }
 
