@@ -52,7 +52,7 @@ impl Engine {
         }
         let fits = same_kind(&recorded.operation, &operation) && {
             let graph = &mut self.explorer.graph;
-            self.locations.matches(graph, recorded.location, at, operation.width, self.heap.as_deref())
+            self.locations.matches(graph, recorded.location, at, operation.width, self.heap.as_deref_mut())
         };
         if !fits {
             return self.diverged(id, &describe(&operation), site);
@@ -104,7 +104,7 @@ impl Engine {
         if let Some(reads) = self.me().repeats {
             return self.block(BlockReason::Spin, reads, site);
         }
-        let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref());
+        let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref_mut());
         if self.is_dead(location, at) {
             let message = format!("{} of an atomic in memory that was freed", describe(&operation));
             return self.fail(FailureKind::UseAfterFree, message, site);

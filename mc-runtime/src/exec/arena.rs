@@ -50,6 +50,8 @@ pub(crate) struct Block {
     pub events: u32,
     /// No longer in use.
     pub freed: bool,
+    /// Something in it was accessed that its end has to be ordered with.
+    watched: bool,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +72,7 @@ pub(crate) struct Heap {
     /// The highest slot that was entered in this execution.
     highest: usize,
     arenas: Vec<Arena>,
-    /// Freed ranges that the engine has not yet looked at.
+    /// Freed ranges of watched blocks that the engine has not yet looked at.
     pub freed: Vec<(usize, usize)>,
     /// A block that was freed twice.
     pub double_free: Option<usize>,
@@ -157,12 +159,25 @@ impl Heap {
 
     /// The block that holds the address.
     pub(crate) fn block(&self, at: usize) -> Option<Block> {
+        self.find(at).map(|(arena, index)| self.arenas[arena].blocks[index])
+    }
+
+    /// The block that holds the address; from now on, its end is looked at.
+    pub(crate) fn watch(&mut self, at: usize) -> Option<Block> {
+        let (arena, index) = self.find(at)?;
+        let block = &mut self.arenas[arena].blocks[index];
+        block.watched = true;
+        Some(*block)
+    }
+
+    fn find(&self, at: usize) -> Option<(usize, usize)> {
         if !self.contains(at) {
             return None;
         }
-        let blocks = &self.arenas[(at - self.base) / ARENA].blocks;
-        let next = blocks.partition_point(|b| b.start <= at);
-        next.checked_sub(1).map(|i| blocks[i]).filter(|b| at < b.start + b.size.max(1))
+        let arena = (at - self.base) / ARENA;
+        let blocks = &self.arenas[arena].blocks;
+        let index = blocks.partition_point(|b| b.start <= at).checked_sub(1)?;
+        (at < blocks[index].start + blocks[index].size.max(1)).then_some((arena, index))
     }
 
     /// Is the address in the arenas, but not in a block that is in use?
@@ -210,7 +225,7 @@ impl Heap {
         let index = arena.blocks.len();
         let (before, events) = (arena.top, arena.events);
         let slot = self.current as u32;
-        arena.blocks.push(Block { start: at, size: layout.size(), before, slot, events, freed: false });
+        arena.blocks.push(Block { start: at, size: layout.size(), before, slot, events, freed: false, watched: false });
         self.used += top - arena.top;
         arena.top = top;
         arena.live += 1;
@@ -245,7 +260,7 @@ impl Heap {
             self.used -= arena.top - block.before;
             arena.top = block.before;
             arena.blocks.pop();
-        } else {
+        } else if block.watched {
             self.freed.push((block.start, block.start + block.size.max(1)));
         }
     }

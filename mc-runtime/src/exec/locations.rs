@@ -45,7 +45,7 @@ impl Locations {
     }
 
     /// The location at an address: one that is bound to it, otherwise one whose name is free.
-    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&Heap>) -> LocationId {
+    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&mut Heap>) -> LocationId {
         if let Some(&location) = self.by_address.get(&at) {
             let place = self.places[location.slot()].as_ref().expect("bound");
             if place.width == width && place.value == read(at, width) {
@@ -62,9 +62,9 @@ impl Locations {
     }
 
     /// Gives a location of the graph, not yet met in this execution, its address.
-    fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, heap: Option<&Heap>) {
+    fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, heap: Option<&mut Heap>) {
         let value = read(at, width);
-        let maker = heap.and_then(|h| h.block(at)).map(|b| (ThreadId(b.slot), b.events));
+        let maker = heap.and_then(|h| h.watch(at)).map(|b| (ThreadId(b.slot), b.events));
         if maker.is_none() && super::is_static(at) && !self.saved.iter().any(|(known, ..)| *known == at) {
             self.saved.push((at, width, value));
         }
@@ -83,7 +83,7 @@ impl Locations {
         location: LocationId,
         at: usize,
         width: Width,
-        heap: Option<&Heap>,
+        heap: Option<&mut Heap>,
     ) -> bool {
         match self.places.get(location.slot()).copied().flatten() {
             Some(place) => place.at == at && place.width == width,
@@ -99,7 +99,7 @@ impl Locations {
         let event = graph.event(id);
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
         let newest = graph.mo_max(event.location) == id
-            || graph.mo_index(event.location, id) > graph.mo_index(event.location, place.holder);
+            || graph.mo_index(id) > graph.mo_index(place.holder);
         if newest {
             (place.value, place.holder) = (event.value, id);
             write(place.at, place.width, event.value);

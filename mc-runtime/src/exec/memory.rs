@@ -6,6 +6,7 @@ use crate::graph::Site;
 use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
 use std::fmt;
+use std::ops::Range;
 
 /// An object of a static, and what it held when the execution first changed it.
 pub(crate) struct Static {
@@ -18,6 +19,14 @@ impl fmt::Debug for Static {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Static({:#x}, {} bytes)", self.at, self.bytes.len())
     }
+}
+
+/// A clock that was left at an address: that of a thread, after so many of its events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    at: usize,
+    thread: ThreadId,
+    events: u32,
 }
 
 /// A place for a message.
@@ -33,12 +42,15 @@ impl Engine {
         }
         let me = &self.threads[self.current.slot()];
         let knows = self.explorer.graph.knows(self.current, me.position, thread);
-        knows > events || me.acquired.iter().any(|at| self.left_at(*at, thread) > events)
+        knows > events || me.acquired.iter().any(|range| self.was_left(range, thread, events))
     }
 
-    fn left_at(&self, at: usize, thread: ThreadId) -> u32 {
-        let left = self.left.iter().find(|(address, _)| *address == at);
-        left.and_then(|(_, row)| row.get(thread.slot()).copied()).unwrap_or(0)
+    /// Does it happen before something that was left in the range?
+    fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32) -> bool {
+        let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
+        // Of its own thread, also what came after its last event.
+        let ordered = |l: &Left| if l.thread == thread { l.events >= events } else { knows(l) };
+        self.left.iter().any(|l| range.contains(&l.at) && ordered(l))
     }
 
     /// A non-atomic access by the running thread.
@@ -48,11 +60,13 @@ impl Engine {
         }
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
-        if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
+        let heap = self.heap.as_mut().filter(|h| h.contains(at));
+        let block = heap.map(|h| h.watch(at).filter(|b| !b.freed));
+        if let Some(None) = block {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
-        if let Some(maker) = self.unordered_maker(at) {
+        if let Some(maker) = block.flatten().and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return self.uninitialised(maker, what, site);
         }
         let events = self.me().position as u32;
@@ -73,13 +87,7 @@ impl Engine {
         self.fail(FailureKind::DataRace, message, site)
     }
 
-    /// The thread that allocated the memory at `at`, if that does not happen before this point: then neither does its initialisation.
-    pub(crate) fn unordered_maker(&self, at: usize) -> Option<ThreadId> {
-        let block = self.heap.as_ref()?.block(at)?;
-        self.unordered((ThreadId(block.slot), block.events))
-    }
-
-    /// The thread, if what it did after so many of its events does not happen before this point.
+    /// The thread, if what it did after so many of its events (the allocation of some memory, and so its initialisation) does not happen before this point.
     pub(crate) fn unordered(&self, (thread, events): (ThreadId, u32)) -> Option<ThreadId> {
         (!self.is_ordered(thread, events)).then_some(thread)
     }
@@ -145,42 +153,31 @@ impl Engine {
 
     /// Leaves what happens before this point at an address.
     pub(crate) fn leave_clock(&mut self, at: usize) {
-        let position = self.me().position;
-        let slots = self.threads.len();
-        let index = match self.left.iter().position(|(address, _)| *address == at) {
-            Some(index) => index,
-            None => {
-                self.left.push((at, Vec::new()));
-                self.left.len() - 1
-            }
-        };
-        let row = &mut self.left[index].1;
-        row.resize(slots.max(row.len()), 0);
-        for (slot, left) in row.iter_mut().enumerate().take(slots) {
-            let thread = ThreadId(slot as u32);
-            let mut known = self.explorer.graph.knows(self.current, position, thread);
-            if thread == self.current {
-                known += 1; // with everything after its last event
-            }
-            *left = (*left).max(known);
+        /// A loop that clones and drops leaves its clock at the same few addresses.
+        const RECENT: usize = 2;
+        let left = Left { at, thread: self.current, events: self.me().position as u32 };
+        let same = |l: &&mut Left| (l.at, l.thread) == (at, left.thread);
+        match self.left.iter_mut().rev().take(RECENT).find(same) {
+            Some(known) => *known = left,
+            None => self.left.push(left),
         }
     }
 
-    /// A destructor begins, for which everything that was left at the address has happened.
-    pub(crate) fn acquire_left(&mut self, at: usize) {
-        self.me().acquired.push(at);
+    /// A destructor begins, for which everything that was left in the range has happened.
+    pub(crate) fn acquire_left(&mut self, range: Range<usize>) {
+        self.me().acquired.push(range);
     }
 
-    /// That destructor has ended.
-    pub(crate) fn release_left(&mut self, at: usize) {
+    /// The destructor that began last has ended.
+    pub(crate) fn release_left(&mut self) {
         if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty()) {
             self.look_at_frees();
         }
-        let me = self.me();
-        if let Some(index) = me.acquired.iter().rposition(|a| *a == at) {
-            me.acquired.remove(index);
+        let Some(range) = self.me().acquired.pop() else { return };
+        // Only the system's allocator hands the addresses out again.
+        if self.heap.is_none() {
+            self.left.retain(|l| !range.contains(&l.at));
         }
-        self.left.retain(|(address, _)| *address != at);
     }
 
     /// Remembers what the object of a static holds.

@@ -129,8 +129,7 @@ pub(crate) struct Engine {
     pub order: Vec<EventId>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
-    /// Clocks that were left at addresses: how many events of each thread.
-    left: Vec<(usize, Vec<u32>)>,
+    left: Vec<memory::Left>,
 }
 
 impl Engine {

@@ -7,6 +7,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
 use crate::ops::Locals;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::ptr;
 use std::time::Duration;
 
@@ -91,7 +92,7 @@ pub(crate) struct Thread {
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
     /// Addresses whose clocks count as known while a destructor runs.
-    pub acquired: Vec<usize>,
+    pub acquired: Vec<Range<usize>>,
     /// The last panic.
     pub panicked: Option<Panicked>,
     /// How often the cut was raised in it.

@@ -252,7 +252,7 @@ impl Explorer {
 
     fn read_from(&mut self, at: EventId, write: EventId) -> bool {
         let (new, site) = self.take_back(at);
-        let index = self.graph.mo_index(new.location, write);
+        let index = self.graph.mo_index(write);
         let rival = coherence::rival(&self.graph, new.location, index);
         let id = self.graph.add(New { rf: write, ..new }, site);
         let updates = self.graph.event(id).updates();

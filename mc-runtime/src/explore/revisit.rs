@@ -74,7 +74,7 @@ impl Explorer {
             return coherence::is_atomic(&self.graph, location) && self.order_exists();
         };
         let event = *self.graph.event(read);
-        let index = self.graph.mo_index(event.location, write);
+        let index = self.graph.mo_index(write);
         let first = coherence::earliest(&self.graph, event.location, read.thread, read.index as usize);
         if index < first {
             return false;
@@ -111,7 +111,7 @@ fn is_candidate(graph: &Graph, x: EventId, write: EventId) -> bool {
 fn placed_before_deleted(graph: &Graph, write: EventId, cut: &Cut) -> bool {
     let event = graph.event(write);
     event.operation.code == Code::Store
-        && graph.mo(event.location).get(graph.mo_index(event.location, write)).is_some_and(|next| !cut.keeps(*next))
+        && graph.mo(event.location).get(graph.mo_index(write)).is_some_and(|next| !cut.keeps(*next))
 }
 
 /// Would the exploration, had it never seen `write`, have added `x` just as it is?
@@ -119,7 +119,7 @@ fn as_if_unrevisited(graph: &Graph, x: EventId, write: EventId, cut: &Cut) -> bo
     let event = graph.event(x);
     if event.operation.has_location() {
         let source = if event.reads() { event.rf } else { x };
-        let later = &graph.mo(event.location)[graph.mo_index(event.location, source)..];
+        let later = &graph.mo(event.location)[graph.mo_index(source)..];
         if later.iter().any(|y| *y != write && *y != x && cut.keeps(*y)) {
             return false; // what remains holds a later write of this location
         }

@@ -3,26 +3,37 @@
 //! A row leaves out the component of the thread whose event holds it, so that most events share the row of the one before.
 
 use crate::ids::ThreadId;
+use std::num::NonZeroU32;
 
 /// A row of [`Clocks`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ClockRef(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockRef(NonZeroU32);
 
 impl ClockRef {
     /// The row in which nothing is known.
-    pub(crate) const EMPTY: ClockRef = ClockRef(0);
+    pub(crate) const EMPTY: ClockRef = ClockRef(NonZeroU32::MIN);
+
+    fn start(self) -> usize {
+        self.0.get() as usize
+    }
+}
+
+impl Default for ClockRef {
+    fn default() -> Self {
+        Self::EMPTY
+    }
 }
 
 /// All rows of a graph, in the order in which they were made; truncating a graph truncates them.
 #[derive(Clone, Debug)]
 pub(crate) struct Clocks {
-    /// Each row is its length, then the components.
+    /// Each row is its length, then the components. The first word is not used; then comes the empty row.
     data: Vec<u32>,
 }
 
 impl Default for Clocks {
     fn default() -> Self {
-        Clocks { data: vec![0] }
+        Clocks { data: vec![0, 0] }
     }
 }
 
@@ -32,6 +43,11 @@ impl Clocks {
         u32::try_from(self.data.len()).expect("clocks are limited by the number of events")
     }
 
+    /// Forgets all rows but the empty one.
+    pub(crate) fn clear(&mut self) {
+        self.data.truncate(2);
+    }
+
     /// Forgets all rows made since `mark`.
     pub(crate) fn truncate(&mut self, mark: u32) {
         self.data.truncate(mark as usize);
@@ -39,7 +55,7 @@ impl Clocks {
 
     /// The components of a row; those beyond its end are 0.
     pub(crate) fn row(&self, clock: ClockRef) -> &[u32] {
-        let at = clock.0 as usize;
+        let at = clock.start();
         &self.data[at + 1..at + 1 + self.data[at] as usize]
     }
 
@@ -57,25 +73,38 @@ impl Clocks {
         own: Option<ThreadId>,
     ) -> ClockRef {
         let own = own.map_or(usize::MAX, ThreadId::slot);
-        let extra = (also.0.slot(), also.1);
-        let value = |row: &[u32], i: usize| row.get(i).copied().unwrap_or(0);
+        let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
         let (b, o) = (self.row(base), self.row(other));
-        let grows = (0..o.len()).any(|i| i != own && o[i] > value(b, i))
-            || (extra.1 > 0 && extra.0 != own && extra.1 > value(b, extra.0));
-        if !grows {
+        let known = |i: usize| b.get(i).copied().unwrap_or(0);
+        let grows = base != other && o.iter().enumerate().any(|(i, count)| *count > known(i) && i != own);
+        if !grows && count <= known(also) {
             return base;
         }
-        let extra_len = if extra.1 > 0 && extra.0 != own { extra.0 + 1 } else { 0 };
-        let len = b.len().max(o.len()).max(extra_len);
-        let at = self.mark();
-        self.data.push(len as u32);
-        for i in 0..len {
-            let mut known = value(self.row(base), i).max(value(self.row(other), i));
-            if i == extra.0 {
-                known = known.max(extra.1);
-            }
-            self.data.push(if i == own { 0 } else { known });
+        let extra = if count > 0 { also + 1 } else { 0 };
+        let (known, others) = (b.len(), o.len());
+        let len = known.max(others).max(extra);
+        let (at, from) = (self.new_row(len), other.start() + 1);
+        let start = base.start() + 1;
+        self.data.extend_from_within(start..start + known);
+        let row = at.start() + 1;
+        self.data.resize(row + len, 0);
+        let (rows, new) = self.data.split_at_mut(row);
+        for (mine, theirs) in new.iter_mut().zip(&rows[from..from + others]) {
+            *mine = (*mine).max(*theirs);
         }
+        if count > 0 {
+            new[also] = new[also].max(count);
+        }
+        if own < len {
+            new[own] = 0;
+        }
+        at
+    }
+
+    /// Begins a row of `len` components, which are pushed next.
+    fn new_row(&mut self, len: usize) -> ClockRef {
+        let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
+        self.data.push(len as u32);
         ClockRef(at)
     }
 
@@ -84,11 +113,10 @@ impl Clocks {
         if clock == ClockRef::EMPTY {
             return clock;
         }
-        let at = self.mark();
-        let start = clock.0 as usize;
-        let end = start + 1 + from.data[start] as usize;
-        self.data.extend_from_slice(&from.data[start..end]);
-        ClockRef(at)
+        let (start, len) = (clock.start() + 1, from.row(clock).len());
+        let at = self.new_row(len);
+        self.data.extend_from_slice(&from.data[start..start + len]);
+        at
     }
 }
 

@@ -1,5 +1,6 @@
 //! One event of an execution graph.
 
+use super::Site;
 use super::clock::ClockRef;
 use crate::ids::{EventId, LocationId};
 use crate::operation::{Code, Operation, Order};
@@ -13,10 +14,16 @@ pub(crate) struct Event {
     pub value: u64,
     /// What a read or update reads from; the spawn of a begin; the end of a join.
     pub rf: EventId,
+    /// Where the user's code made it.
+    pub site: Site,
     /// Its position in the order of addition.
     pub stamp: u32,
+    /// What the graph's clocks were before it.
+    pub mark: u32,
     /// Where.
     pub location: LocationId,
+    /// Of a write: where it is in modification order; the initial one is at 0.
+    pub place: u32,
     /// What happens before it, and what of that its thread knows after it (acquired clocks included).
     pub hb: ClockRef,
     /// (program order or reads-from)+ before it.
@@ -35,7 +42,7 @@ pub(crate) struct Event {
     pub settled: bool,
 }
 
-const _: () = assert!(size_of::<Event>() <= 80, "events are copied in the warm loop");
+const _: () = assert!(size_of::<Event>() <= 88, "events are copied in the warm loop");
 
 /// What an acquiring reader of a write gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,13 +39,15 @@ impl Graph {
     /// Adds an event after the last of its thread. The caller has asked the memory model.
     pub(crate) fn add(&mut self, new: New, site: Site) -> EventId {
         let id = new.thread.event(self.threads[new.thread.slot()].len());
-        self.marks.push(self.clocks.mark());
         let mut event = Event {
             operation: new.operation,
             value: new.value,
             rf: new.rf,
+            site,
             stamp: self.order.len() as u32,
+            mark: self.clocks.mark(),
             location: new.location,
+            place: 0,
             hb: ClockRef::EMPTY,
             prefix: ClockRef::EMPTY,
             message: Message::Row(ClockRef::EMPTY),
@@ -62,7 +64,6 @@ impl Graph {
         }
         self.seq_cst += u32::from(event.is_seq_cst());
         self.threads[new.thread.slot()].push(event);
-        self.sites[new.thread.slot()].push(site);
         if new.operation.code == Code::Spawn {
             self.insert_thread(ThreadId(new.value as u32), id);
         }
@@ -76,7 +77,7 @@ impl Graph {
         event.message = Message::Row(ClockRef::EMPTY);
         self.seq_cst -= u32::from(event.is_seq_cst());
         if event.writes {
-            self.mo[event.location.slot()].retain(|w| *w != id);
+            self.unplace(event.location, event.place);
             event.writes = false;
         }
         event.rf = rf;
@@ -91,36 +92,56 @@ impl Graph {
             if let Some(value) = event.operation.result(self.value(event.location, event.rf)) {
                 event.value = value;
                 event.writes = true;
-                self.place(id, event.location, event.rf);
+                event.place = self.place(id, event.location, event.rf);
             }
         } else if event.operation.code == Code::Store {
             event.value = event.operation.a;
             event.writes = true;
-            self.place(id, event.location, after);
+            event.place = self.place(id, event.location, after);
         }
         self.set_clocks(id, event);
     }
 
-    fn place(&mut self, id: EventId, location: LocationId, after: EventId) {
-        let at = self.mo_index(location, after);
+    /// Puts a write directly after another in modification order; returns its place.
+    fn place(&mut self, id: EventId, location: LocationId, after: EventId) -> u32 {
+        let at = self.mo_index(after);
         self.mo[location.slot()].insert(at, id);
+        self.number(location, at + 1);
+        at as u32 + 1
+    }
+
+    /// Takes the write at a place out of modification order.
+    pub(super) fn unplace(&mut self, location: LocationId, place: u32) {
+        self.mo[location.slot()].remove(place as usize - 1);
+        self.number(location, place as usize - 1);
+    }
+
+    /// Tells the writes of a location their places, from an index on.
+    pub(super) fn number(&mut self, location: LocationId, from: usize) {
+        for (index, write) in self.mo[location.slot()].iter().enumerate().skip(from) {
+            self.threads[write.thread.slot()][write.index as usize].place = index as u32 + 1;
+        }
     }
 
     fn set_clocks(&mut self, id: EventId, event: &mut Event) {
         let own = Some(id.thread);
-        let previous = id.index.checked_sub(1).map(|i| *self.event(EventId { index: i, ..id }));
-        if let Some(p) = previous {
+        if let Some(before) = id.index.checked_sub(1) {
+            let p = self.event(EventId { index: before, ..id });
             (event.hb, event.prefix, event.pending, event.released) = (p.hb, p.prefix, p.pending, p.released);
         }
         if !event.rf.is_init() {
-            let source = *self.event(event.rf);
-            let upto = (event.rf.thread, event.rf.index + 1);
-            event.prefix = self.clocks.join(event.prefix, source.prefix, upto, own);
-            let (row, also) = self.message(event.rf, &source);
-            if event.order().acquires() || matches!(event.operation.code, Code::Begin | Code::Join) {
-                event.hb = self.clocks.join(event.hb, row, also, own);
+            let source = self.event(event.rf);
+            let prefix = (source.prefix, (event.rf.thread, event.rf.index + 1));
+            let message = message(event.rf, source);
+            let acquires = event.order().acquires() || matches!(event.operation.code, Code::Begin | Code::Join);
+            let before = event.prefix;
+            event.prefix = self.clocks.join(before, prefix.0, prefix.1, own);
+            if !acquires {
+                event.pending = self.clocks.join(event.pending, message.0, message.1, own);
+            } else if (event.hb, message) == (before, prefix) {
+                event.hb = event.prefix; // everything so far is synchronised
             } else {
-                event.pending = self.clocks.join(event.pending, row, also, own);
+                event.hb = self.clocks.join(event.hb, message.0, message.1, own);
             }
         }
         if event.operation.code == Code::Fence {
@@ -138,17 +159,9 @@ impl Graph {
         }
     }
 
-    /// The clock that an acquiring reader of `write` joins, as a row and one component.
-    fn message(&self, write: EventId, event: &Event) -> (ClockRef, (ThreadId, u32)) {
-        match event.message {
-            Message::Own => (event.hb, (write.thread, write.index + 1)),
-            Message::Row(row) => (row, (write.thread, 0)),
-        }
-    }
-
     fn message_of(&mut self, id: EventId, event: &Event) -> Message {
-        let source = if event.updates() && !event.rf.is_init() { Some(*self.event(event.rf)) } else { None };
-        let sequence = source.map(|s| self.message(event.rf, &s));
+        let source = (event.updates() && !event.rf.is_init()).then(|| self.event(event.rf));
+        let sequence = source.map(|s| message(event.rf, s));
         let own = match (event.order().releases(), sequence) {
             (true, None) => return Message::Own,
             (true, Some((ClockRef::EMPTY, (_, 0)))) => return Message::Own,
@@ -159,5 +172,13 @@ impl Graph {
             Some((row, also)) => Message::Row(self.clocks.join(own, row, also, None)),
             None => Message::Row(own),
         }
+    }
+}
+
+/// The clock that an acquiring reader of `write` joins, as a row and one component.
+fn message(write: EventId, event: &Event) -> (ClockRef, (ThreadId, u32)) {
+    match event.message {
+        Message::Own => (event.hb, (write.thread, write.index + 1)),
+        Message::Row(row) => (row, (write.thread, 0)),
     }
 }

@@ -27,16 +27,12 @@ pub(crate) type Site = Option<&'static std::panic::Location<'static>>;
 pub(crate) struct Graph {
     /// The events of each thread in program order.
     threads: Vec<Vec<Event>>,
-    /// Where each event was made, as in `threads`.
-    sites: Vec<Vec<Site>>,
     /// The spawn of each thread; `INIT` for the body of the test, and for slots that are free.
     parents: Vec<EventId>,
     /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
     ranks: Vec<ThreadId>,
     /// All events, as added.
     order: Vec<EventId>,
-    /// What `clocks` was before each event of `order`.
-    marks: Vec<u32>,
     mo: Vec<Vec<EventId>>,
     accesses: Vec<Vec<EventId>>,
     initial: Vec<u64>,
@@ -55,21 +51,18 @@ impl Graph {
     /// Makes it as new, and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.order.clear();
-        self.marks.clear();
         self.seq_cst = 0;
         self.mo.iter_mut().for_each(Vec::clear);
         self.accesses.iter_mut().for_each(Vec::clear);
         self.threads.iter_mut().for_each(Vec::clear);
-        self.sites.iter_mut().for_each(Vec::clear);
         self.parents.clear();
         self.ranks.clear();
         self.parents.push(EventId::INIT);
         self.ranks.push(ThreadId::MAIN);
         if self.threads.is_empty() {
             self.threads.push(Vec::new());
-            self.sites.push(Vec::new());
         }
-        self.clocks.truncate(1);
+        self.clocks.clear();
     }
 
     /// How many events it has.
@@ -113,7 +106,7 @@ impl Graph {
 
     /// Where an event was made.
     pub(crate) fn site(&self, id: EventId) -> Site {
-        self.sites[id.thread.slot()][id.index as usize]
+        self.event(id).site
     }
 
     /// Is `id` an event of this graph?
@@ -132,11 +125,8 @@ impl Graph {
     }
 
     /// Where a write is in modification order: 0 for the initial one.
-    pub(crate) fn mo_index(&self, location: LocationId, write: EventId) -> usize {
-        if write.is_init() {
-            return 0;
-        }
-        1 + self.mo(location).iter().rposition(|w| *w == write).expect("every write is in modification order")
+    pub(crate) fn mo_index(&self, write: EventId) -> usize {
+        if write.is_init() { 0 } else { self.event(write).place as usize }
     }
 
     /// The write at a position of modification order: the initial one at 0.
@@ -217,10 +207,8 @@ impl Graph {
     pub(crate) fn truncate(&mut self, len: usize) {
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
-            let mark = self.marks.pop().expect("one for each event");
             let event = self.threads[id.thread.slot()].pop().expect("events are removed last first");
-            self.sites[id.thread.slot()].pop();
-            self.clocks.truncate(mark);
+            self.clocks.truncate(event.mark);
             self.unlink(id, &event);
         }
     }
@@ -233,9 +221,7 @@ impl Graph {
             accesses.remove(at);
         }
         if event.writes {
-            let mo = &mut self.mo[event.location.slot()];
-            let at = mo.iter().rposition(|w| *w == id).expect("every write is in modification order");
-            mo.remove(at);
+            self.unplace(event.location, event.place);
         }
         self.seq_cst -= u32::from(event.is_seq_cst());
         if event.operation.code == Code::Spawn {
@@ -262,7 +248,6 @@ impl Graph {
         }
         while self.threads.len() <= thread.slot() {
             self.threads.push(Vec::new());
-            self.sites.push(Vec::new());
         }
         self.parents[thread.slot()] = parent;
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
@@ -300,7 +285,7 @@ impl Graph {
             let event = self.event(*id);
             assert_eq!(event.stamp as usize, stamp, "{id:?}");
             if event.writes {
-                assert_eq!(self.mo(event.location).iter().filter(|w| *w == id).count(), 1, "{id:?}");
+                assert_eq!(self.mo_at(event.location, event.place as usize), *id);
             }
             if event.location != LocationId::NONE {
                 assert_eq!(self.accesses(event.location).iter().filter(|a| *a == id).count(), 1, "{id:?}");

@@ -41,7 +41,7 @@ impl Graph {
             event.stamp = self.order.len() as u32;
             event.settled |= from.in_prefix(id, write);
             self.order.push(id);
-            self.marks.push(self.clocks.mark());
+            event.mark = self.clocks.mark();
             if id != read {
                 self.copy_clocks(from, id, &mut event);
             }
@@ -50,13 +50,13 @@ impl Graph {
             }
             self.seq_cst += u32::from(event.is_seq_cst());
             self.threads[id.thread.slot()].push(event);
-            self.sites[id.thread.slot()].push(from.site(id));
             if event.operation.code == Code::Spawn {
                 self.insert_thread(ThreadId(event.value as u32), id);
             }
         }
         for (location, writes) in from.mo.iter().enumerate() {
             self.mo[location].extend(writes.iter().filter(|w| cut.keeps(**w) && !(waits && **w == read)));
+            self.number(LocationId(location as u32), 0);
         }
         if waits {
             return None;
@@ -83,8 +83,9 @@ impl Graph {
             (Some(old), Some(new)) if part(old) == row => part(new),
             _ => clocks.copy(&from.clocks, row),
         };
+        let hb = event.hb;
         event.hb = copy(&mut self.clocks, event.hb, |e| e.hb);
-        event.prefix = copy(&mut self.clocks, event.prefix, |e| e.prefix);
+        event.prefix = if event.prefix == hb { event.hb } else { copy(&mut self.clocks, event.prefix, |e| e.prefix) };
         event.pending = copy(&mut self.clocks, event.pending, |e| e.pending);
         let released = event.released;
         event.released = copy(&mut self.clocks, released, |e| e.released);

@@ -25,7 +25,7 @@ pub(super) fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
         for &reader in graph.accesses(location) {
             let event = graph.event(reader);
             if event.reads() {
-                let next = mo.get(graph.mo_index(location, event.rf)).copied();
+                let next = mo.get(graph.mo_index(event.rf)).copied();
                 if let Some(next) = next.filter(|n| *n != reader) {
                     cycles.edge(node(reader), node(next));
                 }

@@ -107,7 +107,7 @@ impl Search<'_> {
         for &id in accesses {
             let event = self.graph.event(id);
             let write = if event.writes { id } else { event.rf };
-            let at = chain + 2 * self.graph.mo_index(location, write) + usize::from(!event.writes);
+            let at = chain + 2 * self.graph.mo_index(write) + usize::from(!event.writes);
             if let Some(node) = event.is_seq_cst().then(|| self.node(id)).flatten() {
                 cycles.edge(node, at + 1);
                 cycles.edge(at, node);

@@ -40,6 +40,13 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     Some(result)
 }
 
+/// Asks the engine something for which it allocates nothing. `None` outside of a check.
+#[inline]
+pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {
+    // SAFETY: as in `with_engine`, and `f` changes nothing.
+    unsafe { ENGINE.get().as_ref() }.map(f)
+}
+
 /// Does an operation, waiting as often as it must. `None` when the caller is not under control.
 #[inline]
 pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
@@ -119,12 +126,12 @@ pub(super) fn frame() -> Frame {
 
 /// Is the execution of the calling thread being torn down?
 pub(crate) fn is_cut() -> bool {
-    with_engine(|e| e.is_cutting()).unwrap_or(false)
+    ask_engine(Engine::is_cutting).unwrap_or(false)
 }
 
 /// Do operations of the calling thread do nothing, where others unwind?
 pub(crate) fn is_only_inert() -> bool {
-    with_engine(|e| e.threads[e.current.slot()].only_inert).unwrap_or(false)
+    ask_engine(|e| e.threads[e.current.slot()].only_inert).unwrap_or(false)
 }
 
 /// From here on they do.

@@ -13,7 +13,7 @@ use crate::operation::{Code, Operation, Order};
 use crate::outcome::FailureKind;
 pub use context::Cut;
 use context::frame;
-pub(crate) use context::{enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine};
+pub(crate) use context::{ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine};
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
 use std::panic::Location;
@@ -26,7 +26,7 @@ pub struct ThreadKey(pub u32);
 
 /// Is the calling thread under control?
 pub fn controlled() -> bool {
-    with_engine(|e| !e.is_cutting()).unwrap_or(false)
+    ask_engine(|e| !e.is_cutting()).unwrap_or(false)
 }
 
 /// Is the calling thread of an execution that is being torn down? Then nothing may block.
@@ -178,7 +178,7 @@ pub fn join(thread: ThreadKey) -> bool {
 
 /// The calling thread; `ThreadKey(0)` is the body of the test.
 pub fn current() -> Option<ThreadKey> {
-    with_engine(|e| ThreadKey(e.current.0))
+    ask_engine(|e| ThreadKey(e.current.0))
 }
 
 /// Call this with every payload that a shim's own `catch_unwind` around a thread's body caught: it goes on unwinding if
@@ -193,7 +193,7 @@ pub fn caught(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
 
 /// Is the calling thread (of the test, not of the operating system) unwinding? As `std::thread::panicking`.
 pub fn panicking() -> bool {
-    std::thread::panicking() && with_engine(|e| e.current_is_unwinding()).unwrap_or(true)
+    std::thread::panicking() && ask_engine(Engine::current_is_unwinding).unwrap_or(true)
 }
 
 /// A hint that this thread cannot get on (`yield_now`, `spin_loop`): no event; samplers run somebody else.
@@ -230,12 +230,17 @@ pub fn learn(key: u64) {
 
 /// Was `key` learned?
 pub fn learned(key: u64) -> bool {
-    with_engine(|e| e.has_learned(key)).unwrap_or(false)
+    ask_engine(|e| e.has_learned(key)).unwrap_or(false)
+}
+
+/// Was anything learned?
+pub fn learned_any() -> bool {
+    ask_engine(|e| !e.learned.is_empty()).unwrap_or(false)
 }
 
 /// How many events and tracked accesses the calling thread has made so far: unchanged over a call that did nothing visible.
 pub fn activity() -> u64 {
-    with_engine(|e| e.threads[e.current.slot()].activity).unwrap_or(0)
+    ask_engine(|e| e.threads[e.current.slot()].activity).unwrap_or(0)
 }
 
 /// Adds what happens before this point to the clock kept beside `at` until the end of the execution (an unobserved reference count's decrement).
@@ -243,22 +248,22 @@ pub fn leave_clock(at: *mut ()) {
     with_engine(|e| e.leave_clock(at as usize));
 }
 
-/// Runs `f` (a destructor) as if everything that was left at `at` with [`leave_clock`] happened before it, then forgets that again.
-pub fn with_clocks(at: *mut (), f: impl FnOnce()) {
-    struct Release(usize);
+/// Runs `f` (a destructor) as if everything that was left in the `size` bytes at `at` with [`leave_clock`] happened before it.
+pub fn with_clocks(at: *mut (), size: usize, f: impl FnOnce()) {
+    struct Release;
     impl Drop for Release {
         fn drop(&mut self) {
-            with_engine(|e| e.release_left(self.0));
+            with_engine(Engine::release_left);
         }
     }
-    with_engine(|e| e.acquire_left(at as usize));
-    let _release = Release(at as usize);
+    with_engine(|e| e.acquire_left(at as usize..at as usize + size));
+    let _release = Release;
     f();
 }
 
 /// Is `at` in memory that outlives an execution (a `static`), so that [`restore`] is due?
 pub fn is_static(at: *const ()) -> bool {
-    with_engine(|e| !e.is_cutting() && in_writable_data(at as usize)).unwrap_or(false)
+    ask_engine(|e| !e.is_cutting() && in_writable_data(at as usize)).unwrap_or(false)
 }
 
 /// Puts the `size` bytes at `at` back to what they are now when the execution ends, after running `drop` if they were changed.
@@ -295,5 +300,5 @@ pub fn fail(kind: FailureKind, message: String) -> ! {
 
 /// Is `at` in memory that the check's own allocator handed out, and still live? `None` when it is not in its arenas.
 pub fn is_live(at: *const ()) -> Option<bool> {
-    with_engine(|e| e.heap.as_ref()?.block(at as usize).map(|b| !b.freed)).flatten()
+    ask_engine(|e| e.heap.as_ref()?.block(at as usize).map(|b| !b.freed)).flatten()
 }

@@ -73,7 +73,7 @@ pub(crate) fn of_run(
 fn newer(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
     let event = graph.event(id);
     let from = if event.reads() { event.rf } else { id };
-    let index = graph.mo_index(event.location, from);
+    let index = graph.mo_index(from);
     graph.mo(event.location)[index..].iter().filter(|w| w.index < done[w.thread.slot()]).count() as u32
 }
 

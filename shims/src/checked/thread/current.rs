@@ -1,8 +1,8 @@
 //! The calling thread.
 
-use crate::checked::sync::Arc;
-
 use mc_runtime::ops;
+
+use crate::checked::sync::Arc;
 
 use super::handle::{Shared, Thread};
 use super::locals;
@@ -16,26 +16,40 @@ pub fn current() -> Thread {
     if !ops::controlled() {
         return Thread::real(std::thread::current());
     }
-    match locals::find(id()) {
-        locals::Found::Value(handle) => {
-            // SAFETY: the entry under this key is a boxed `Thread`, freed when the thread has ended and not before.
-            unsafe { &*handle.cast::<Thread>().cast_const() }.clone()
-        }
+    Thread::checked(own().unwrap_or_else(|| {
         // The body of the test has no shim that spawned it. After the end of the thread's locals the handle is a new one, too.
-        locals::Found::Missing | locals::Found::Destroyed | locals::Found::Inert => {
-            let thread = Thread::checked(Arc::new(Shared::new(Some("main".to_owned()))));
-            enter(&thread);
-            thread
-        }
-    }
+        let own = Arc::new(Shared::new(Some("main".to_owned())));
+        enter(own.clone());
+        own
+    }))
 }
 
-/// Makes `thread` the handle of the calling thread, which the engine runs.
-pub(super) fn enter(thread: &Thread) {
-    if let (Some(shared), Some(key)) = (thread.shared(), ops::current()) {
-        shared.identify(key);
+/// What the calling thread, which the engine runs, shares with its handles.
+pub(super) fn own() -> Option<Arc<Shared>> {
+    let locals::Found::Value(own) = locals::find(id()) else { return None };
+    let own = own.cast_const().cast::<Shared>();
+    // SAFETY: the entry under this key is an owner (see `enter`), which is given up when the thread has ended and not before.
+    unsafe { Arc::increment_strong_count(own) };
+    // SAFETY: the owner that was just added.
+    Some(unsafe { Arc::from_raw(own) })
+}
+
+/// Makes `own` that of the calling thread, which the engine runs.
+pub(super) fn enter(own: Arc<Shared>) {
+    if let Some(key) = ops::current() {
+        own.identify(key);
     }
-    locals::insert(id(), thread.clone());
+    // SAFETY: `leave` takes back the owner that `into_raw` leaves behind.
+    unsafe { locals::put(id(), Arc::into_raw(own).cast_mut().cast(), leave, false) };
+}
+
+/// # Safety
+/// `own` is from [`enter`], and not used again.
+unsafe fn leave(own: *mut ()) {
+    if !own.is_null() {
+        // SAFETY: promised by the caller.
+        drop(unsafe { Arc::from_raw(own.cast_const().cast::<Shared>()) });
+    }
 }
 
 pub(super) fn id() -> usize {

@@ -120,16 +120,16 @@ where
         let thread = Thread::real(real.thread().clone());
         return Ok(Started { runner: Runner::Real(real), thread, packet });
     }
-    let shared = Arc::new(Shared::new(options.checked_name()));
-    let thread = Thread::checked(shared.clone());
-    let own = thread.clone();
+    let own = Arc::new(Shared::new(options.checked_name()));
+    let thread = Thread::checked(own.clone());
     let body = move || {
-        current::enter(&own);
+        current::enter(own);
         finish(catch_unwind(AssertUnwindSafe(f)).map_err(ops::caught));
-        if ops::learned(FINISHED_KEY)
-            && let Some(shared) = own.shared()
+        if ops::learned_any()
+            && ops::learned(FINISHED_KEY)
+            && let Some(own) = current::own()
         {
-            shared.done.store(1, Release, Label::ThreadDone);
+            own.done.store(1, Release, Label::ThreadDone);
         }
         locals::run_destructors();
     };
@@ -138,7 +138,7 @@ where
     let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
     let runner = match ops::spawn(thread.name().map(str::to_owned), options.stack_size, body) {
         Some(key) => {
-            shared.identify(key);
+            thread.shared().expect("it is checked").identify(key);
             Runner::Checked(key)
         }
         None => Runner::Nobody,

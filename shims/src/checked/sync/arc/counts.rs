@@ -9,7 +9,7 @@
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 
@@ -26,8 +26,8 @@ pub(super) struct Counts {
     strong: Word32,
     /// One for all owners together, and one for each `Weak`.
     weak: Word32,
-    /// Names the type for what is learned of its strong counts; the next number, of its weak ones.
-    key: u64,
+    /// The name of the type.
+    name: fn() -> &'static str,
 }
 
 /// Was that the last one?
@@ -38,15 +38,25 @@ pub(super) enum Last {
 
 impl Counts {
     pub(super) fn new<T: ?Sized>(strong: u32) -> Self {
-        Self { strong: Word32::new(strong), weak: Word32::new(1), key: key(type_name::<T>()) }
+        Self { strong: Word32::new(strong), weak: Word32::new(1), name: type_name::<T> }
+    }
+
+    /// What is learned of the strong counts of the type.
+    fn strong_key(&self) -> u64 {
+        key((self.name)())
+    }
+
+    /// What is learned of its weak ones.
+    fn weak_key(&self) -> u64 {
+        self.strong_key() + 1
     }
 
     fn sees_strong(&self) -> bool {
-        ops::learned(self.key)
+        ops::learned_any() && ops::learned(self.strong_key())
     }
 
     fn sees_weak(&self) -> bool {
-        ops::learned(self.key + 1)
+        ops::learned_any() && ops::learned(self.weak_key())
     }
 
     #[track_caller]
@@ -69,18 +79,13 @@ impl Counts {
         }
     }
 
-    /// An owner goes. `matters` unless nothing is done at the end of the value.
+    /// An owner goes.
     #[track_caller]
-    pub(super) fn release_strong(&self, matters: bool) -> Last {
+    pub(super) fn release_strong(&self) -> Last {
         if self.sees_strong() {
             return self.release_strong_seen();
         }
-        if matters {
-            ops::leave_clock(self.strong.at());
-        }
-        // For the end of the block.
-        ops::leave_clock(self.weak.at());
-        last(self.strong.raw().fetch_sub(1, Release) == 1)
+        leave(&self.strong)
     }
 
     #[track_caller]
@@ -100,11 +105,11 @@ impl Counts {
         }
         let before = ops::activity();
         let mut dropped = Ok(());
-        ops::with_clocks(self.strong.at(), || dropped = catch_unwind(AssertUnwindSafe(drop)));
+        ops::with_clocks(self.strong.at(), size_of::<Word32>(), || dropped = catch_unwind(AssertUnwindSafe(drop)));
         let visible = dropped.is_err() || ops::activity() != before;
         // While this thread unwinds already it must not start to unwind again.
         if visible && !ops::inert() && !ops::panicking() {
-            ops::learn(self.key);
+            ops::learn(self.strong_key());
         }
         if let Err(payload) = dropped {
             resume_unwind(payload);
@@ -136,8 +141,7 @@ impl Counts {
     #[track_caller]
     pub(super) fn release_weak(&self) -> Last {
         if !self.sees_weak() {
-            ops::leave_clock(self.weak.at());
-            return last(self.weak.raw().fetch_sub(1, Release) == 1);
+            return leave(&self.weak);
         }
         let was_last = self.weak.rmw(Rmw::Sub, 1, Release, Label::ArcDrop) == 1;
         if was_last {
@@ -148,14 +152,13 @@ impl Counts {
 
     /// Frees the block by `free`, after the last `Weak` went: all that its owners did happens before.
     pub(super) fn free(&self, free: impl FnOnce()) {
-        let weak = self.weak.at();
-        ops::with_clocks(weak, free);
+        ops::with_clocks(self.strong.at(), size_of::<Self>(), free);
     }
 
     /// A `Weak` becomes an owner, unless there is none any more.
     #[track_caller]
     pub(super) fn upgrade(&self) -> bool {
-        ops::learn(self.key);
+        ops::learn(self.strong_key());
         let mut count = self.strong.load(Relaxed, Label::ArcObserve);
         while count != 0 {
             limit(count);
@@ -169,14 +172,14 @@ impl Counts {
 
     #[track_caller]
     pub(super) fn strong_count(&self) -> usize {
-        ops::learn(self.key);
+        ops::learn(self.strong_key());
         self.strong.load(Relaxed, Label::ArcObserve) as usize
     }
 
     /// Without the one that all owners hold together.
     #[track_caller]
     pub(super) fn weak_count(&self) -> usize {
-        ops::learn(self.key + 1);
+        ops::learn(self.weak_key());
         match self.weak.load(Relaxed, Label::ArcObserve) {
             LOCKED => 0,
             count => count as usize - 1,
@@ -186,7 +189,7 @@ impl Counts {
     /// From one owner to none; false when there are more.
     #[track_caller]
     pub(super) fn claim_sole(&self) -> bool {
-        ops::learn(self.key);
+        ops::learn(self.strong_key());
         let sole = self.strong.compare_exchange(1, 0, Relaxed, Relaxed, Label::ArcObserve).is_ok();
         if sole {
             fence(Acquire);
@@ -197,15 +200,15 @@ impl Counts {
     /// An owner goes and asks whether it was the last.
     #[track_caller]
     pub(super) fn release_observed(&self) -> bool {
-        ops::learn(self.key);
+        ops::learn(self.strong_key());
         matches!(self.release_strong_seen(), Last::Yes)
     }
 
     /// Is there one owner and no `Weak`?
     #[track_caller]
     pub(super) fn is_unique(&self) -> bool {
-        ops::learn(self.key);
-        ops::learn(self.key + 1);
+        ops::learn(self.strong_key());
+        ops::learn(self.weak_key());
         if self.weak.compare_exchange(1, LOCKED, Acquire, Relaxed, Label::ArcObserve).is_err() {
             return false;
         }
@@ -218,8 +221,8 @@ impl Counts {
     /// For `make_mut`: from one owner to none, and whether there are `Weak`s; `None` when there are more owners.
     #[track_caller]
     pub(super) fn claim_for_change(&self) -> Option<Claimed> {
-        ops::learn(self.key);
-        ops::learn(self.key + 1);
+        ops::learn(self.strong_key());
+        ops::learn(self.weak_key());
         self.strong.compare_exchange(1, 0, Acquire, Relaxed, Label::ArcObserve).ok()?;
         if self.weak.load(Relaxed, Label::ArcObserve) != 1 {
             return Some(Claimed::WithWeak);
@@ -231,8 +234,8 @@ impl Counts {
     /// The strong count of a `Weak`.
     #[track_caller]
     pub(super) fn weak_count_of_weak(&self) -> usize {
-        ops::learn(self.key);
-        ops::learn(self.key + 1);
+        ops::learn(self.strong_key());
+        ops::learn(self.weak_key());
         let weak = self.weak.load(Acquire, Label::ArcObserve);
         let strong = self.strong.load(Relaxed, Label::ArcObserve);
         match (strong, weak) {
@@ -251,14 +254,13 @@ pub(super) enum Claimed {
     WithWeak,
 }
 
-/// After a plain decrement: the end comes after all others.
-fn last(was_last: bool) -> Last {
-    if was_last {
-        std::sync::atomic::fence(Acquire);
-        Last::Yes
-    } else {
-        Last::No
+/// A plain decrement. Whoever is not the last leaves its clock for the last.
+fn leave(count: &Word32) -> Last {
+    if count.raw().fetch_sub(1, AcqRel) == 1 {
+        return Last::Yes;
     }
+    ops::leave_clock(count.at());
+    Last::No
 }
 
 /// Ends the process, as std does, before a count can overflow.

@@ -282,7 +282,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     #[track_caller]
     fn drop(&mut self) {
-        let Last::Yes = self.counts().release_strong(mem::needs_drop::<T>()) else { return };
+        let Last::Yes = self.counts().release_strong() else { return };
         // Gives up the weak count that the strong owners held together, after the value is dropped, and also when that panics.
         // SAFETY: no owner is left, so nobody else stands for that count.
         let _weak = unsafe { Weak::from_block(self.block) };
