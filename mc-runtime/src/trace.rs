@@ -103,7 +103,15 @@ pub(crate) fn operation(operation: &Operation) -> String {
 
 impl Engine {
     /// Tells the tracer of an event, if there is one.
+    #[inline]
     pub(crate) fn trace(&mut self, id: EventId, site: Site, old: u64) {
+        if self.tracer.is_some() || matches!(self.guide, crate::exec::Guide::Follow(_)) {
+            self.tell_event(id, site, old);
+        }
+    }
+
+    #[cold]
+    fn tell_event(&mut self, id: EventId, site: Site, old: u64) {
         if self.tracer.is_some() {
             let event = self.describe_event(id, site, old);
             self.tell(event);

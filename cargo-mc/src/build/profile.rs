@@ -18,6 +18,7 @@ pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String>
     if packages.contains("mc-runtime") {
         settings.push(format!("profile.{profile}.package.mc-runtime.debug-assertions=false"));
         settings.push(format!("profile.{profile}.package.mc-runtime.overflow-checks=false"));
+        settings.push(format!("profile.{profile}.package.mc-runtime.codegen-units=1"));
     }
     settings
 }

@@ -119,17 +119,17 @@ impl Engine {
             Ok(id) => id,
             Err(step) => return step,
         };
-        let event = *self.explorer.graph.event(id);
-        let old = if event.reads() { self.explorer.graph.value(location, event.rf) } else { 0 };
-        if event.reads() {
+        let event = self.explorer.graph.event(id);
+        let (reads, writes) = (event.reads(), event.writes);
+        let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
+        if reads {
             self.remember_round(site, frame);
         }
         if let Some(maker) = self.locations.maker(location).and_then(|m| self.unordered(m)) {
-            let what = if event.reads() { "read" } else { "write" };
-            return self.uninitialised(maker, what, site);
+            return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         let step = self.after(id, site, old);
-        if event.writes && !self.guide.decides() {
+        if writes && !self.guide.decides() {
             self.wake_left_of(location);
         }
         step
@@ -137,20 +137,22 @@ impl Engine {
 
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
-        let event = *self.explorer.graph.event(id);
-        if event.writes {
+        let event = self.explorer.graph.event(id);
+        let (location, wrote) = (event.location, event.writes);
+        if !event.reads() || (wrote && event.value != old) {
+            self.threads[id.thread.slot()].rounds.clear();
+        }
+        if wrote {
             self.locations.written(&self.explorer.graph, id);
         }
-        if !event.reads() || (event.writes && event.value != old) {
-            self.me().rounds.clear();
-        }
         self.executed_event();
-        if self.locations.is_freed(event.location) {
-            let message = format!("{} of an atomic in memory that was freed", describe(&event.operation));
+        if self.locations.is_freed(location) {
+            let operation = &self.explorer.graph.event(id).operation;
+            let message = format!("{} of an atomic in memory that was freed", describe(operation));
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
         self.trace(id, site, old);
-        Step::Done(Accessed { old, wrote: event.writes })
+        Step::Done(Accessed { old, wrote })
     }
 
     /// The running thread comes to an access that could be part of a spin loop.

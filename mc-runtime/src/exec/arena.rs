@@ -59,7 +59,6 @@ struct Arena {
     top: usize,
     blocks: Vec<Block>,
     live: usize,
-    events: u32,
 }
 
 /// All arenas of an execution.
@@ -69,6 +68,8 @@ pub(crate) struct Heap {
     limit: usize,
     used: usize,
     current: usize,
+    /// How many events the running thread has made.
+    pub events: u32,
     /// The highest slot that was entered in this execution.
     highest: usize,
     arenas: Vec<Arena>,
@@ -99,6 +100,7 @@ impl Heap {
             limit: limit.min(ARENA),
             used: 0,
             current: 0,
+            events: 0,
             highest: 0,
             arenas,
             freed: Vec::new(),
@@ -113,9 +115,8 @@ impl Heap {
 
     /// The thread in `slot` runs next, and has made `events` events.
     pub(crate) fn enter(&mut self, slot: usize, events: u32) {
-        self.current = slot;
+        (self.current, self.events) = (slot, events);
         self.highest = self.highest.max(slot);
-        self.arenas[slot].events = events;
     }
 
     /// Another execution begins.
@@ -127,7 +128,7 @@ impl Heap {
                 // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
                 unsafe { libc::madvise(start, arena.top - KEEP, libc::MADV_DONTNEED) };
             }
-            (arena.top, arena.live, arena.events) = (0, 0, 0);
+            (arena.top, arena.live) = (0, 0);
             arena.blocks.clear();
         }
         (self.used, self.highest) = (0, 0);
@@ -223,7 +224,7 @@ impl Heap {
             return ptr::null_mut();
         }
         let index = arena.blocks.len();
-        let (before, events) = (arena.top, arena.events);
+        let (before, events) = (arena.top, self.events);
         let slot = self.current as u32;
         arena.blocks.push(Block { start: at, size: layout.size(), before, slot, events, freed: false, watched: false });
         self.used += top - arena.top;
@@ -256,7 +257,7 @@ impl Heap {
         block.freed = true;
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
-        if last && slot == current && block.events == arena.events {
+        if last && slot == current && block.events == self.events {
             self.used -= arena.top - block.before;
             arena.top = block.before;
             arena.blocks.pop();

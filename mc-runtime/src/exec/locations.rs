@@ -61,6 +61,10 @@ impl Locations {
         location
     }
 
+    fn place(&self, location: LocationId) -> Option<&Place> {
+        self.places.get(location.slot())?.as_ref()
+    }
+
     /// Gives a location of the graph, not yet met in this execution, its address.
     fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, heap: Option<&mut Heap>) {
         let value = read(at, width);
@@ -85,7 +89,7 @@ impl Locations {
         width: Width,
         heap: Option<&mut Heap>,
     ) -> bool {
-        match self.places.get(location.slot()).copied().flatten() {
+        match self.place(location) {
             Some(place) => place.at == at && place.width == width,
             None => {
                 self.bind(graph, location, at, width, heap);
@@ -108,12 +112,12 @@ impl Locations {
 
     /// Who allocated the memory of the location, and after how many events.
     pub(crate) fn maker(&self, location: LocationId) -> Option<(ThreadId, u32)> {
-        self.places.get(location.slot()).copied().flatten().and_then(|p| p.maker)
+        self.place(location).and_then(|p| p.maker)
     }
 
     /// Is the location in memory that was freed?
     pub(super) fn is_freed(&self, location: LocationId) -> bool {
-        self.places.get(location.slot()).copied().flatten().is_some_and(|p| p.freed)
+        self.place(location).is_some_and(|p| p.freed)
     }
 
     /// All locations in a range of memory; marks them as freed.

@@ -223,9 +223,14 @@ impl Engine {
         self.cutting
     }
 
+    /// Nobody else writes the count: no read-modify-write is needed.
+    fn made_progress(&self) {
+        self.progress.store(self.progress.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
     /// What every operation does first. `None`: go on.
     fn enter<T>(&mut self) -> Option<Step<T>> {
-        self.progress.fetch_add(1, Ordering::Relaxed);
+        self.made_progress();
         if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
             self.look_at_frees();
         }
@@ -309,16 +314,14 @@ impl Engine {
 
     /// An event of the running thread was executed.
     fn executed_event(&mut self) {
-        let slot = self.current.slot();
-        self.order.push(self.next_event());
-        let me = &mut self.threads[slot];
+        let me = &mut self.threads[self.current.slot()];
+        self.order.push(self.current.event(me.position));
         me.position += 1;
         me.activity += 1;
         me.waiting = None;
         (me.entered, me.repeats) = (false, None);
-        let events = me.position as u32;
         if let Some(heap) = &mut self.heap {
-            heap.enter(slot, events);
+            heap.events = me.position as u32;
         }
     }
 
@@ -353,7 +356,7 @@ impl Engine {
 
     /// The running thread cannot get on.
     pub(crate) fn hint(&mut self) {
-        self.progress.fetch_add(1, Ordering::Relaxed);
+        self.made_progress();
         if let Guide::Sample(sampler) = &mut self.guide {
             sampler.demote(self.current);
         }

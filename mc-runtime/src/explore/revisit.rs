@@ -36,13 +36,14 @@ impl Explorer {
         let graph = &self.graph;
         let location = graph.event(write).location;
         let Buffers { cut, deleted, .. } = &mut self.revisit;
+        let prefix = graph.prefix(write);
+        let outside = graph.accesses(location).iter().filter(|a| !prefix.contains(**a)).map(|a| graph.event(*a));
+        let candidates = outside.filter(|event| event.reads() && !event.settled);
+        let Some(earliest) = candidates.map(|event| event.stamp).min() else { return };
         deleted.clear();
-        cut.keep.clear();
-        cut.keep.extend((0..graph.slots() as u32).map(|t| graph.thread(crate::ids::ThreadId(t)).len() as u32));
-        let candidates = graph.accesses(location).iter().filter(|a| is_candidate(graph, **a, write));
-        let Some(earliest) = candidates.map(|a| graph.event(*a).stamp).min() else { return };
+        cut.keep_all(graph);
         for &x in graph.order()[earliest as usize..].iter().rev() {
-            if graph.in_prefix(x, write) {
+            if prefix.contains(x) {
                 continue;
             }
             let event = graph.event(x);
@@ -91,20 +92,15 @@ impl Explorer {
         let graph = &self.graph;
         let cut = &mut self.revisit.cut;
         cut.read = Some(read);
-        cut.keep.clear();
-        cut.keep.extend((0..graph.slots() as u32).map(|t| graph.thread(crate::ids::ThreadId(t)).len() as u32));
+        cut.keep_all(graph);
+        let prefix = graph.prefix(write);
         let first = graph.event(read).stamp as usize;
         for &x in graph.order()[first..].iter().rev() {
-            if !graph.in_prefix(x, write) {
+            if !prefix.contains(x) {
                 cut.keep[x.thread.slot()] = x.index;
             }
         }
     }
-}
-
-fn is_candidate(graph: &Graph, x: EventId, write: EventId) -> bool {
-    let event = graph.event(x);
-    event.reads() && !event.settled && !graph.in_prefix(x, write)
 }
 
 /// Is the write next in modification order deleted? Then the write's place in what remains is reached from another placement.

@@ -2,7 +2,7 @@
 //!
 //! A row leaves out the component of the thread whose event holds it, so that most events share the row of the one before.
 
-use crate::ids::ThreadId;
+use crate::ids::{EventId, ThreadId};
 use std::num::NonZeroU32;
 
 /// A row of [`Clocks`].
@@ -21,6 +21,31 @@ impl ClockRef {
 impl Default for ClockRef {
     fn default() -> Self {
         Self::EMPTY
+    }
+}
+
+/// Some first events of each thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Past<'a> {
+    /// The thread whose past it is.
+    pub thread: ThreadId,
+    /// How many events of that thread.
+    pub count: u32,
+    /// How many of each other one.
+    pub others: &'a [u32],
+}
+
+impl Past<'_> {
+    /// How many events of a thread are in it.
+    #[inline]
+    pub(crate) fn of(&self, thread: ThreadId) -> u32 {
+        if thread == self.thread { self.count } else { self.others.get(thread.slot()).copied().unwrap_or(0) }
+    }
+
+    /// Is `x` in it? The initial write always is.
+    #[inline]
+    pub(crate) fn contains(&self, x: EventId) -> bool {
+        x.is_init() || x.index < self.of(x.thread)
     }
 }
 
@@ -57,11 +82,6 @@ impl Clocks {
     pub(crate) fn row(&self, clock: ClockRef) -> &[u32] {
         let at = clock.start();
         &self.data[at + 1..at + 1 + self.data[at] as usize]
-    }
-
-    /// How many events of `thread` the row knows.
-    pub(crate) fn get(&self, clock: ClockRef, thread: ThreadId) -> u32 {
-        self.row(clock).get(thread.slot()).copied().unwrap_or(0)
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
@@ -106,6 +126,12 @@ impl Clocks {
         let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
         self.data.push(len as u32);
         ClockRef(at)
+    }
+
+    /// Copies all rows of another graph that were made before `mark`, under the same names. There are none yet.
+    pub(crate) fn copy_first(&mut self, from: &Clocks, mark: u32) {
+        self.data.clear();
+        self.data.extend_from_slice(&from.data[..mark as usize]);
     }
 
     /// Copies a row of another graph.

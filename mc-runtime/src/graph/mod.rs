@@ -13,7 +13,7 @@ pub(crate) mod event;
 pub(crate) mod extend;
 pub(crate) mod restrict;
 
-use clock::Clocks;
+use clock::{ClockRef, Clocks, Past};
 use event::Event;
 
 use crate::ids::{EventId, LocationId, ThreadId};
@@ -173,34 +173,20 @@ impl Graph {
         self.seq_cst
     }
 
-    /// Does `x` happen before or at the end of `thread`, of which `count` events are looked at?
-    pub(crate) fn known(&self, x: EventId, thread: ThreadId, count: usize) -> bool {
-        if x.is_init() {
-            return true;
-        }
-        x.index < self.knows(thread, count, x.thread)
+    /// What happens before or at the end of the first `count` events of `thread`.
+    pub(crate) fn past(&self, thread: ThreadId, count: usize) -> Past<'_> {
+        let last = count.checked_sub(1).map(|last| self.threads[thread.slot()][last].hb);
+        Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
+    }
+
+    /// What is in (program order or reads-from)* before or at `event`.
+    pub(crate) fn prefix(&self, event: EventId) -> Past<'_> {
+        Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).prefix) }
     }
 
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
     pub(crate) fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
-        if of == thread {
-            return count as u32;
-        }
-        match count.checked_sub(1) {
-            Some(last) => self.clocks.get(self.threads[thread.slot()][last].hb, of),
-            None => 0,
-        }
-    }
-
-    /// Is `x` in (program order or reads-from)* before `event`, or `event` itself?
-    pub(crate) fn in_prefix(&self, x: EventId, event: EventId) -> bool {
-        if x.is_init() {
-            return true;
-        }
-        if x.thread == event.thread {
-            return x.index <= event.index;
-        }
-        x.index < self.clocks.get(self.event(event).prefix, x.thread)
+        self.past(thread, count).of(of)
     }
 
     /// Removes all events that were added after the first `len`.

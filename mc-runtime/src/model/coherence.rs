@@ -9,18 +9,13 @@ use crate::ids::{EventId, LocationId, ThreadId};
 /// The first position of modification order that an access at the end of `thread` (of which `count` events are there) may
 /// read, and directly after which it may be placed.
 pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
-    let mo = graph.mo(location);
-    let accesses = graph.accesses(location);
-    for (index, write) in mo.iter().enumerate().rev() {
-        if graph.known(*write, thread, count) {
-            return index + 1;
-        }
-        let seen = |a: &EventId| graph.event(*a).rf == *write && graph.known(*a, thread, count);
-        if accesses.iter().any(seen) {
-            return index + 1;
-        }
+    let past = graph.past(thread, count);
+    let written = graph.mo(location).iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
+    if written == graph.mo(location).len() {
+        return written;
     }
-    0
+    let seen = graph.accesses(location).iter().filter(|a| past.contains(**a)).map(|a| graph.event(*a));
+    seen.filter(|event| event.reads()).map(|event| graph.mo_index(event.rf)).fold(written, usize::max)
 }
 
 /// The update that reads the write at this position, if any.

@@ -91,11 +91,7 @@ fn suspend() {
 #[cold]
 #[inline(never)]
 fn clean_stack() {
-    let mut below = [0u64; 512];
-    for word in &mut below {
-        // SAFETY: an element of a local array. Volatile, so that it is really written.
-        unsafe { ptr::write_volatile(word, 0) };
-    }
+    std::hint::black_box(&mut [0u64; 512]);
 }
 
 /// The registers that calls preserve, where the code is, and the stack pointer. A loop that the compiler unrolled has a copy of this for each round.
