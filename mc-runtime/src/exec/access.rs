@@ -1,6 +1,7 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
-use super::spin::{Around, Frame, Spin};
+use super::spin::Spin;
+use super::state::{Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -195,9 +196,14 @@ impl Engine {
         }
     }
 
-    /// Does a loop have to be looked at in this check? Then operations clean the stack below them.
+    /// Does a loop have to be looked at in this check?
     pub(crate) fn compares_states(&self) -> bool {
         self.loops.any()
+    }
+
+    /// The lowest address of the running stack that is part of a state, if states are compared.
+    pub(crate) fn compared_from(&self) -> Option<usize> {
+        self.loops.any().then(|| self.stack.1 - self.loops.deepest())
     }
 
     /// A thread left of this one waits for the location, and could go on now.

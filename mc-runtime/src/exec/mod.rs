@@ -15,6 +15,7 @@ mod memory;
 mod plain;
 pub(crate) mod run;
 mod spin;
+mod state;
 mod thread;
 
 use crate::explore::{Explorer, Frontier};
@@ -33,7 +34,7 @@ pub(crate) use guide::{Follower, Sampler};
 use locations::Locations;
 use rustc_hash::FxHashSet;
 use spin::Loops;
-pub(crate) use spin::{Frame, data};
+pub(crate) use state::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use thread::{Body, Panicked, State, Thread};

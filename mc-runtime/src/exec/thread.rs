@@ -1,12 +1,11 @@
 //! A thread of the running execution.
 
 use super::coroutine::{Fiber, Suspender};
-use super::spin::Round;
+use super::spin::Rounds;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
 use crate::ops::Locals;
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr;
 use std::time::Duration;
@@ -84,7 +83,7 @@ pub(crate) struct Thread {
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
     /// The loads since its last event with an effect.
-    pub rounds: VecDeque<Round>,
+    pub rounds: Rounds,
     /// It has come to its next access before, and had to wait there.
     pub entered: bool,
     /// It came to that access with the state of an earlier round, of so many reads.
@@ -127,7 +126,7 @@ impl Default for Thread {
             clock: Duration::ZERO,
             activity: 0,
             waiting: None,
-            rounds: VecDeque::new(),
+            rounds: Rounds::default(),
             entered: false,
             repeats: None,
             spurious: 0,

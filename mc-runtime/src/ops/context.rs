@@ -51,10 +51,11 @@ pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {
 #[inline]
 pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
     loop {
-        let (step, compares) = with_engine(|e| (operation(e), e.compares_states()))?;
+        let (step, compared) = with_engine(|e| (operation(e), e.compared_from()))?;
         match step {
             Step::Done(value) => {
-                if compares {
+                let here = (&raw const compared).addr();
+                if compared.is_some_and(|from| from < here) {
                     clean_stack();
                 }
                 return Some(value);
@@ -87,7 +88,7 @@ fn suspend() {
     }
 }
 
-/// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
+/// What the engine left below the stack pointer must not differ from round to round, where states are compared of which it becomes part.
 #[cold]
 #[inline(never)]
 fn clean_stack() {
