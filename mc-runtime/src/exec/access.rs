@@ -32,6 +32,7 @@ impl Engine {
         if let Some(step) = self.look_for_spin(&operation, site, frame) {
             return step;
         }
+        self.close();
         let position = self.me().position;
         match self.explorer.graph.thread(self.current).get(position).copied() {
             Some(recorded) => self.replay_access(at, operation, &recorded, site, frame),
@@ -116,9 +117,16 @@ impl Engine {
             me.waiting = Some(Waiting { operation, location, site });
             return Step::Wait;
         }
-        let id = match self.guided_access(operation, location, site) {
-            Ok(id) => id,
-            Err(step) => return step,
+        let id = if self.tries(&operation, site) {
+            match self.try_read(operation, location, site) {
+                Some(id) => id,
+                None => return self.await_write(operation, location, site),
+            }
+        } else {
+            match self.guided_access(operation, location, site) {
+                Ok(id) => id,
+                Err(step) => return step,
+            }
         };
         let event = self.explorer.graph.event(id);
         let (reads, writes) = (event.reads(), event.writes);
@@ -170,7 +178,10 @@ impl Engine {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
-                thread.repeats = Some(reads);
+                match thread.open.take_if(|_| reads == 1) {
+                    Some(read) => self.take_back(read),
+                    None => thread.repeats = Some(reads),
+                }
                 None
             }
         }

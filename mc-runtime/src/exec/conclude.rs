@@ -4,7 +4,7 @@ use super::memory::place;
 use super::thread::State;
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::BlockReason;
+use crate::operation::{BlockReason, Code};
 use crate::ops::Label;
 use crate::outcome::FailureKind;
 
@@ -19,6 +19,9 @@ impl Engine {
         }
         if self.too_long {
             return Ending::TooLong;
+        }
+        if self.dropped {
+            return Ending::Dropped;
         }
         if self.replaying() {
             self.missing_events();
@@ -55,7 +58,10 @@ impl Engine {
             self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
         if matches!(self.guide, super::Guide::Explore) {
             for (thread, w) in &waits {
-                self.explorer.add_overtakes(*thread, w.operation, w.location, w.site);
+                if w.operation.code != Code::Load {
+                    let tried = &self.threads[thread.slot()].tried;
+                    self.explorer.add_overtakes(*thread, w.operation, w.location, w.site, tried);
+                }
             }
         }
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
@@ -66,6 +72,9 @@ impl Engine {
         if spinning.iter().any(|t| self.round(*t).any(|read| self.is_stale(read))) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
+        self.stop_awaits();
+        let spinning: Vec<ThreadId> =
+            self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin)).collect();
         let found = match spinning.first() {
             Some(thread) => self.livelock(*thread, &spinning),
             None => self.deadlock(&waits),

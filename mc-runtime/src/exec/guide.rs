@@ -210,13 +210,14 @@ impl Engine {
         }
     }
 
-    fn can_move(&self, thread: ThreadId) -> bool {
-        let thread = &self.threads[thread.slot()];
+    fn can_move(&self, id: ThreadId) -> bool {
+        let thread = &self.threads[id.slot()];
         match thread.state {
             State::Unstarted | State::Ready | State::Replayed => true,
-            State::Source(id) => self.executed(id),
+            State::Source(source) => self.executed(source),
             State::Join(child) => self.threads[child.slot()].state == State::Ended,
             State::Guard => thread.waiting.is_some_and(|w| !self.explorer.must_wait(&w.operation, w.location)),
+            State::Await => self.can_try(id),
             State::Absent | State::Blocked(_) | State::Ended | State::Abandoned => false,
         }
     }

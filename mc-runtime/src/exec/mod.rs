@@ -6,6 +6,7 @@
 
 mod access;
 pub(crate) mod arena;
+mod awaits;
 mod cells;
 mod conclude;
 mod coroutine;
@@ -72,6 +73,8 @@ pub(crate) enum Ending {
     Complete,
     /// Some thread waits for ever, and that is no failure of its own.
     Blocked,
+    /// It led nowhere: some thread waits at an old value, and no other execution comes from this one.
+    Dropped,
     /// `Engine::failure` says what failed.
     Failed,
     /// It grew past the limit on events.
@@ -124,6 +127,7 @@ pub(crate) struct Engine {
     cutting: bool,
     restart: bool,
     too_long: bool,
+    dropped: bool,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -164,6 +168,7 @@ impl Engine {
             cutting: false,
             restart: false,
             too_long: false,
+            dropped: false,
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
@@ -177,7 +182,8 @@ impl Engine {
         self.prefix = self.explorer.graph.len();
         self.replayed = 0;
         self.failure = None;
-        (self.preempt, self.granted, self.cutting, self.restart, self.too_long) = (false, false, false, false, false);
+        (self.preempt, self.granted, self.cutting) = (false, false, false);
+        (self.restart, self.too_long, self.dropped) = (false, false, false);
         self.left.clear();
         self.order.clear();
         self.unwinding_suspended = 0;
@@ -212,6 +218,10 @@ impl Engine {
 
     fn me(&mut self) -> &mut Thread {
         &mut self.threads[self.current.slot()]
+    }
+
+    fn me_ref(&self) -> &Thread {
+        &self.threads[self.current.slot()]
     }
 
     /// Does chance decide?
@@ -277,6 +287,7 @@ impl Engine {
 
     /// The execution fails, and is cut as soon as its threads notice.
     pub(crate) fn record(&mut self, found: Found) {
+        self.close();
         if self.failure.is_none() && !self.restart {
             self.failure = Some(found);
         }
@@ -336,6 +347,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         if self.has_learned(key) {
             return Step::Done(());
         }

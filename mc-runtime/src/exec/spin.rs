@@ -32,6 +32,11 @@ impl Rounds {
         self.made = 0;
     }
 
+    /// The last load was taken back.
+    pub(super) fn forget_last(&mut self) {
+        self.made -= 1;
+    }
+
     /// The loads, the last first.
     fn recent(&self) -> impl Iterator<Item = &Round> {
         let kept = self.made.min(LONGEST);
@@ -92,6 +97,11 @@ impl Loops {
     /// Are there any?
     pub(super) fn any(&self) -> bool {
         !self.known.is_empty()
+    }
+
+    /// Is the load known to be in a loop?
+    pub(super) fn knows(&self, site: &'static Location<'static>) -> bool {
+        self.known.contains(&ptr::from_ref(site))
     }
 
     /// The farthest from the base of a stack that a load was made.

@@ -25,6 +25,8 @@ pub(crate) enum State {
     Source(EventId),
     /// Waits for the guard of `Thread::waiting`.
     Guard,
+    /// Waits for a write that it has not tried to read, as `Thread::waiting` says.
+    Await,
     /// Waits for a thread to end.
     Join(ThreadId),
     /// Stopped for good.
@@ -88,6 +90,12 @@ pub(crate) struct Thread {
     pub entered: bool,
     /// It came to that access with the state of an earlier round, of so many reads.
     pub repeats: Option<u32>,
+    /// Its last event, if that is a read that may be taken back.
+    pub open: Option<EventId>,
+    /// The values that it has read in vain where it is.
+    pub tried: Vec<u64>,
+    /// The writes that the memory model does not let it read where it is.
+    pub unreadable: Vec<EventId>,
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
     /// Addresses whose clocks count as known while a destructor runs.
@@ -129,6 +137,9 @@ impl Default for Thread {
             rounds: Rounds::default(),
             entered: false,
             repeats: None,
+            open: None,
+            tried: Vec::new(),
+            unreadable: Vec::new(),
             spurious: 0,
             acquired: Vec::new(),
             panicked: None,
@@ -152,12 +163,19 @@ impl Thread {
         self.activity = 0;
         self.waiting = None;
         self.rounds.clear();
-        (self.entered, self.repeats) = (false, None);
+        (self.entered, self.repeats, self.open) = (false, None, None);
+        self.forget_tries();
         self.spurious = 0;
         self.acquired.clear();
         self.panicked = None;
         self.raised = 0;
         self.inert = 0;
         self.only_inert = false;
+    }
+
+    /// It does not wait where it was any more.
+    pub(super) fn forget_tries(&mut self) {
+        self.tried.clear();
+        self.unreadable.clear();
     }
 }

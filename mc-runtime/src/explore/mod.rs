@@ -164,7 +164,9 @@ impl Explorer {
             return None;
         }
         let new = New { location, ..New::plain(thread, operation, 0) };
+        let added_max = index == self.graph.mo(location).len();
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
+        let new = New { added_max, ..new };
         let len = self.graph.len();
         let id = self.graph.add(new, site);
         if reading == Reading::Consistent && index < self.graph.mo(location).len() && !self.order_exists() {
@@ -178,17 +180,40 @@ impl Explorer {
         self.frontier.push(&self.graph, item);
     }
 
-    /// Nobody can move, and `thread` waits with a guarded `operation`: it may still have come before others.
-    pub(crate) fn add_overtakes(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) {
+    /// Puts what else the last event could read into the frontier. It was added by `add_at`: a load as the oldest one that is to be looked at, a failed
+    /// compare-exchange as the newest.
+    pub(crate) fn add_other_reads(&mut self, id: EventId) {
+        let event = *self.graph.event(id);
+        let (index, newest) = (self.graph.mo_index(event.rf), self.graph.mo(event.location).len());
+        match event.operation.code {
+            Code::Load => self.push_others(id, index + 1, newest + 1),
+            _ => {
+                let first = coherence::earliest(&self.graph, event.location, id.thread, id.index as usize);
+                self.push_others(id, first, newest);
+            }
+        }
+    }
+
+    /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have
+    /// come before others.
+    pub(crate) fn add_overtakes(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        location: LocationId,
+        site: Site,
+        tried: &[u64],
+    ) {
         let count = self.graph.thread(thread).len();
         let first = coherence::earliest(&self.graph, location, thread, count);
         for index in first..=self.graph.mo(location).len() {
             let write = self.graph.mo_at(location, index);
-            if operation.must_wait(self.graph.value(location, write)) {
+            let old = self.graph.value(location, write);
+            if operation.must_wait(old) || tried.contains(&old) {
                 continue;
             }
             let rival = coherence::rival(&self.graph, location, index);
-            if rival.is_some_and(|r| self.graph.event(r).settled) {
+            if operation.result(old).is_some() && rival.is_some_and(|r| self.graph.event(r).settled) {
                 continue;
             }
             let len = self.graph.len() as u32;
@@ -211,10 +236,15 @@ impl Explorer {
                 Item::Revisit { len, write, read } => self.backward(len, write, read),
                 Item::Overtake { len, thread, operation, location, write, site } => {
                     self.graph.truncate(len as usize);
+                    let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
                     let new = New { location, rf: write, added_max: false, ..New::plain(thread, operation, 0) };
                     let id = self.graph.add(new, site);
-                    self.push_revisits(id);
-                    false
+                    let updates = self.graph.event(id).updates();
+                    let run = !(updates && rival.is_some()) && self.order_exists();
+                    if updates {
+                        self.push_revisits(id);
+                    }
+                    run
                 }
             };
             if run {
@@ -254,7 +284,8 @@ impl Explorer {
         let (new, site) = self.take_back(at);
         let index = self.graph.mo_index(write);
         let rival = coherence::rival(&self.graph, new.location, index);
-        let id = self.graph.add(New { rf: write, ..new }, site);
+        let added_max = write == self.graph.mo_max(new.location); // an await that tried an older write first
+        let id = self.graph.add(New { rf: write, added_max, ..new }, site);
         let updates = self.graph.event(id).updates();
         // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
         let run = !(updates && rival.is_some()) && self.order_exists();
