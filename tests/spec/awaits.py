@@ -2,7 +2,7 @@
 
 `explore(program, model, rule)` finds the same complete graphs, each once, and as blocked ones only the *livelocks*: graphs in which
 every thread has ended, or waits and would not be satisfied by the newest write of the location that it waits for.
-Two rules, and the plain one for comparison:
+Three rules, and two for comparison:
 
 "late"  An await is added when the newest write satisfies it; otherwise when nobody else can move. Nothing else differs, and
         nothing has to be known of a value but whether the newest one satisfies, at the moment when the thread is looked at.
@@ -11,10 +11,15 @@ Two rules, and the plain one for comparison:
         executions (`livelocks`). Calm: a read that no sequentially consistent order constrains (`is_calm`). "calm everywhere" is
         wrong, and is here to show it.
 "plain" As in exploration.py.
+"tested" As "late", for who learns by trying in order of modification whether a write satisfies: an await is added as soon as it may
+        read a write that does. What is older than the first such write is known not to.
+"any"   As "late", but chance says which thread goes on, at every step, awaits that nothing satisfies included. This is what "late"
+        rests on: the order of the threads is free.
 
 One more operation than there: {"op": "cas", ..., "loop": True} is the loop `while cas(..) fails {}`. It is never calm.
 docs/reductions.md has the argument; `check_awaits.py` compares all this with brute force.
 """
+import random
 from itertools import combinations
 
 import exploration
@@ -60,11 +65,12 @@ class Result:
         self.livelocks = set()  # graphs, without what is stuck
         self.duplicates = 0  # must stay 0
         self.dropped = 0  # executions that ended with a thread that only waits because it is slow
+        self.dismissed = 0  # reads that were not tried, because they would not satisfy: who cannot know it has to try
 
 
 def explore(program, model="rc20", rule="calm"):
     check_program(program)
-    result = Result()
+    result, rng = Result(), random.Random(str(program))
 
     def is_calm(g, id, op):
         """Can no sequentially consistent order come to forbid that this read misses a write?"""
@@ -76,11 +82,14 @@ def explore(program, model="rc20", rule="calm"):
 
     def visit(g):
         ops = [(t, op) for t in range(len(program)) if (op := next_op(program, g, t)) is not None]
+        if rule == "any":
+            rng.shuffle(ops)
         for t, op in ops:
-            if not held_up(g, op) or (rule == "plain" and waits_for(op) is not None):
+            early = rule in ("plain", "any") or (rule == "tested" and op["op"] == "await" and len(choices(g, t, op)[0]) > 1)
+            if not held_up(g, op) or (waits_for(op) is not None and early):
                 return extend(g, t, op)
         for t, op in ops:  # nobody can move: look at older writes
-            if waits_for(op) is not None and not (is_calm(g, (t, len(g.thread[t])), op) and not choices(g, t, op)):
+            if op.get("loop") or (op["op"] == "await" and any(satisfies(op, g.value(h.get(h.order[-1]).rf)) for h in choices(g, t, op)[0])):
                 return extend(g, t, op)
         for t, op in ops:
             if must_wait(op, newest(g, op)):
@@ -113,12 +122,17 @@ def explore(program, model="rc20", rule="calm"):
         return found
 
     def choices(g, t, op):
-        """What an await that is added now may read: a list of graphs, the maximal one last."""
-        id, ws = (t, len(g.thread[t])), g.writes(op["loc"])
-        last = lambda w: w == ws[-1] and not is_calm(g, id, op)
-        # A read of an older write that does not satisfy is unfair, and nothing revisits it.
-        found = [added(g, Event(id, "R", op, rf=w)) for w in ws if satisfies(op, g.value(w)) or last(w) or rule == "plain"]
-        return [h for h in found if consistent(h, model)]
+        """What a read that is added now may read: a list of graphs, the maximal one last; and how many other writes it may read."""
+        id, ws, found, others = (t, len(g.thread[t])), g.writes(op["loc"]), [], 0
+        for w in ws:
+            h = added(g, Event(id, "R", op, rf=w))
+            if consistent(h, model):
+                # A read of an older write that does not satisfy is unfair, and nothing revisits it.
+                if rule == "plain" or satisfies(op, g.value(w)) or (w == ws[-1] and not is_calm(g, id, op)):
+                    found.append(h)
+                elif rule != "tested" or found:
+                    others += 1
+        return found, others
 
     def extend(g, t, op):
         id = (t, len(g.thread[t]))
@@ -134,7 +148,8 @@ def explore(program, model="rc20", rule="calm"):
                 visit(h)
         elif kind in ("load", "await"):
             # The newest write can always be read, and of two writes the older one only if the newer one can be read too.
-            found = choices(g, t, op)
+            found, others = choices(g, t, op)
+            result.dismissed += others
             for h in found:
                 h.get(id).added_max = h is found[-1]
                 visit(h)
@@ -189,13 +204,14 @@ def explore(program, model="rc20", rule="calm"):
             if not e.reads or e.loc != loc or r in prefix or r in g.settled:
                 continue
             calm, satisfied = is_calm(g, r, e.op), satisfies(e.op, g.value(w))
-            if calm and not satisfied:
-                continue
             deleted = {x for x in g.order if position[x] > position[r] and x not in prefix}
             kept = set(g.order) - deleted
             if not all(as_if_unrevisited(g, x, w, kept, position) for x in deleted | {r}):
                 continue
             if g.get(w).kind == "W" and set(later(g, loc, w)[:1]) & deleted:
+                continue
+            if calm and not satisfied:
+                result.dismissed += 1
                 continue
             h = g.restrict(kept)
             h.settled |= prefix
@@ -205,6 +221,7 @@ def explore(program, model="rc20", rule="calm"):
             q.rf = w
             q.added_max = not any(not calm or satisfies(e.op, h.value(y)) for y in later(h, loc, w))
             if rule != "plain" and not satisfied and not q.added_max:
+                result.dismissed += 1
                 continue  # unfair, and nothing will revisit it
             if must_wait(q.op, h.value(w)):
                 h.thread[r[0]].pop()

@@ -14,7 +14,7 @@ from awaits import *
 from awaits import explore
 from litmus import parse, threads, ticket
 
-RULES = ("plain", "late", "calm")
+RULES = ("plain", "any", "late", "tested", "calm")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -221,9 +221,9 @@ def counts():
         for op in (op for ops in program for op in ops if name.startswith("cas loop") and op["op"] == "cas"):
             op["loop"] = True
         row = []
-        for rule in RULES + ("calm everywhere",):
+        for rule in ("plain", "late", "tested", "calm", "calm everywhere"):
             r = explore(program, "rc20", rule)
-            row.append(f"{rule} {len(r.complete)} + {len(r.livelocks)} livelocks + {r.dropped} dropped" + " DUPLICATES" * bool(r.duplicates))
+            row.append(f"{rule} {len(r.complete)} + {len(r.livelocks)} livelocks + {r.dropped} dropped, {r.dismissed} dismissed" + " DUPLICATES" * bool(r.duplicates))
         print(f"{name}: {'; '.join(row)}", flush=True)
 
 
