@@ -65,7 +65,8 @@ class Result:
         self.livelocks = set()  # graphs, without what is stuck
         self.duplicates = 0  # must stay 0
         self.dropped = 0  # executions that ended with a thread that only waits because it is slow
-        self.dismissed = 0  # reads that were not tried, because they would not satisfy: who cannot know it has to try
+        # Who does not know which values satisfy has to try these reads in vain; or, who remembers, each of these facts once.
+        self.dismissed, self.facts = 0, set()
 
 
 def explore(program, model="rc20", rule="calm"):
@@ -122,8 +123,8 @@ def explore(program, model="rc20", rule="calm"):
         return found
 
     def choices(g, t, op):
-        """What a read that is added now may read: a list of graphs, the maximal one last; and how many other writes it may read."""
-        id, ws, found, others = (t, len(g.thread[t])), g.writes(op["loc"]), [], 0
+        """What a read that is added now may read: a list of graphs, the maximal one last; and the other writes that it may read."""
+        id, ws, found, others = (t, len(g.thread[t])), g.writes(op["loc"]), [], []
         for w in ws:
             h = added(g, Event(id, "R", op, rf=w))
             if consistent(h, model):
@@ -131,8 +132,14 @@ def explore(program, model="rc20", rule="calm"):
                 if rule == "plain" or satisfies(op, g.value(w)) or (w == ws[-1] and not is_calm(g, id, op)):
                     found.append(h)
                 elif rule != "tested" or found:
-                    others += 1
+                    others.append(w)
         return found, others
+
+    def dismiss(g, id, w):
+        result.dismissed += 1
+        before = g.prefix((id[0], id[1] - 1)) if id[1] else ()
+        result.facts.add((id, frozenset((x, g.get(x).rf) for x in before), g.value(w)))
+
 
     def extend(g, t, op):
         id = (t, len(g.thread[t]))
@@ -149,7 +156,8 @@ def explore(program, model="rc20", rule="calm"):
         elif kind in ("load", "await"):
             # The newest write can always be read, and of two writes the older one only if the newer one can be read too.
             found, others = choices(g, t, op)
-            result.dismissed += others
+            for w in others:
+                dismiss(g, id, w)
             for h in found:
                 h.get(id).added_max = h is found[-1]
                 visit(h)
@@ -211,7 +219,7 @@ def explore(program, model="rc20", rule="calm"):
             if g.get(w).kind == "W" and set(later(g, loc, w)[:1]) & deleted:
                 continue
             if calm and not satisfied:
-                result.dismissed += 1
+                dismiss(g, r, w)
                 continue
             h = g.restrict(kept)
             h.settled |= prefix
@@ -221,7 +229,7 @@ def explore(program, model="rc20", rule="calm"):
             q.rf = w
             q.added_max = not any(not calm or satisfies(e.op, h.value(y)) for y in later(h, loc, w))
             if rule != "plain" and not satisfied and not q.added_max:
-                result.dismissed += 1
+                dismiss(g, r, w)
                 continue  # unfair, and nothing will revisit it
             if must_wait(q.op, h.value(w)):
                 h.thread[r[0]].pop()

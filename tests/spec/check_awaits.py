@@ -223,7 +223,7 @@ def counts():
         row = []
         for rule in ("plain", "late", "tested", "calm", "calm everywhere"):
             r = explore(program, "rc20", rule)
-            row.append(f"{rule} {len(r.complete)} + {len(r.livelocks)} livelocks + {r.dropped} dropped, {r.dismissed} dismissed" + " DUPLICATES" * bool(r.duplicates))
+            row.append(f"{rule} {len(r.complete)} + {len(r.livelocks)} livelocks + {r.dropped} dropped, {r.dismissed} dismissed by {len(r.facts)} facts" + " DUPLICATES" * bool(r.duplicates))
         print(f"{name}: {'; '.join(row)}", flush=True)
 
 
