@@ -2,7 +2,7 @@
 
 `explore(program, model, rule)` finds the same complete graphs, each once, and as blocked ones only the *livelocks*: graphs in which
 every thread has ended, or waits and would not be satisfied by the newest write of the location that it waits for.
-Three rules, and two for comparison:
+Four rules, and two for comparison:
 
 "late"  An await is added when the newest write satisfies it; otherwise when nobody else can move. Nothing else differs, and
         nothing has to be known of a value but whether the newest one satisfies, at the moment when the thread is looked at.
@@ -10,6 +10,9 @@ Three rules, and two for comparison:
         unsatisfying write does not revisit it; the livelocks in which it misses a satisfying write are found at the ends of
         executions (`livelocks`). Calm: a read that no sequentially consistent order constrains (`is_calm`). "calm everywhere" is
         wrong, and is here to show it.
+"guarded"  As "calm", and a cas loop is a guard, as `lock` is: never added unless it succeeds. Right only while the writes of its
+        location are ordered: of a store and any other write, one is in the prefix of the other. If that turns out not to hold, the
+        exploration starts again as "calm".
 "plain" As in exploration.py.
 "tested" As "late", for who learns by trying in order of modification whether a write satisfies: an await is added as soon as it may
         read a write that does. What is older than the first such write is known not to.
@@ -23,7 +26,7 @@ import random
 from itertools import combinations
 
 import exploration
-from exploration import INIT, Event, Graph, check_program, consistent, must_wait, rmw_result
+from exploration import INIT, Event, Graph, check_program, consistent, rmw_result
 
 
 def waits_for(op):
@@ -51,7 +54,7 @@ def newest(g, op):
 
 def held_up(g, op):
     """Does op wait, as things are?"""
-    return "loc" in op and (must_wait(op, newest(g, op)) or not satisfies(op, newest(g, op)))
+    return "loc" in op and (exploration.must_wait(op, newest(g, op)) or not satisfies(op, newest(g, op)))
 
 
 def later(g, loc, w):
@@ -59,8 +62,13 @@ def later(g, loc, w):
     return ws[ws.index(w) + 1 :]
 
 
+class Unordered(Exception):
+    """A location of a cas loop has a store that is not ordered with another write."""
+
+
 class Result:
-    def __init__(self):
+    def __init__(self, rule):
+        self.rule = rule
         self.complete = set()  # graphs
         self.livelocks = set()  # graphs, without what is stuck
         self.duplicates = 0  # must stay 0
@@ -69,13 +77,24 @@ class Result:
         self.dismissed, self.facts = 0, set()
 
 
-def explore(program, model="rc20", rule="calm"):
+def explore(program, model="rc20", rule="guarded"):
     check_program(program)
-    result, rng = Result(), random.Random(str(program))
+    try:
+        return explore_by(rule, program, model)
+    except Unordered:
+        return explore_by("calm", program, model)
+
+
+def explore_by(rule, program, model):
+    result, rng = Result(rule), random.Random(str(program))
+    guarded = {op["loc"] for ops in program for op in ops if op.get("loop")} if rule == "guarded" else set()
+
+    def must_wait(op, old):
+        return exploration.must_wait(op, old) or (bool(op.get("loop")) and rule == "guarded" and not satisfies(op, old))
 
     def is_calm(g, id, op):
         """Can no sequentially consistent order come to forbid that this read misses a write?"""
-        if op["op"] != "await" or rule not in ("calm", "calm everywhere"):
+        if op["op"] != "await" or rule not in ("guarded", "calm", "calm everywhere"):
             return False
         before = g.prefix((id[0], id[1] - 1)) if id[1] else ()
         ordered = op["ord"] == "sc" or any(g.get(x).kind == "F" and g.get(x).ord == "sc" for x in before)
@@ -90,7 +109,7 @@ def explore(program, model="rc20", rule="calm"):
             if not held_up(g, op) or (waits_for(op) is not None and early):
                 return extend(g, t, op)
         for t, op in ops:  # nobody can move: look at older writes
-            if op.get("loop") or (op["op"] == "await" and any(satisfies(op, g.value(h.get(h.order[-1]).rf)) for h in choices(g, t, op)[0])):
+            if (op.get("loop") and rule != "guarded") or (op["op"] == "await" and any(satisfies(op, g.value(h.get(h.order[-1]).rf)) for h in choices(g, t, op)[0])):
                 return extend(g, t, op)
         for t, op in ops:
             if must_wait(op, newest(g, op)):
@@ -163,6 +182,8 @@ def explore(program, model="rc20", rule="calm"):
                 visit(h)
         elif kind in ("store", "unlock"):
             places = len(g.writes(op["loc"]))
+            if op["loc"] in guarded and not set(g.mo.get(op["loc"], ())) <= g.prefix((t, id[1] - 1) if id[1] else INIT):
+                raise Unordered
             for p in range(places):  # directly after the p-th write
                 h = added(g, Event(id, "W", op, val=op.get("val", 0)))
                 h.mo.setdefault(op["loc"], []).insert(p, id)
@@ -190,6 +211,8 @@ def explore(program, model="rc20", rule="calm"):
         e = h.get((t, len(g.thread[t])))
         e.added_max = w == g.writes(op["loc"])[-1] and not overtake_only
         complete_rmw(h, e)
+        if e.kind == "U" and op["loc"] in guarded and any(g.get(y).kind == "W" for y in later(h, op["loc"], e.id)[:1]) and consistent(h, model):
+            raise Unordered
         if (not rivals or e.kind == "R") and not overtake_only and consistent(h, model):
             visit(h)
         if e.kind == "U":
@@ -228,15 +251,15 @@ def explore(program, model="rc20", rule="calm"):
                 h.mo[loc].remove(r)
             q.rf = w
             q.added_max = not any(not calm or satisfies(e.op, h.value(y)) for y in later(h, loc, w))
-            if rule != "plain" and not satisfied and not q.added_max:
-                dismiss(g, r, w)
-                continue  # unfair, and nothing will revisit it
             if must_wait(q.op, h.value(w)):
                 h.thread[r[0]].pop()
                 h.order.remove(r)
                 if consistent(h, model):
                     visit(h)
                 continue
+            if rule != "plain" and not satisfied and not q.added_max:
+                dismiss(g, r, w)
+                continue  # unfair, and nothing will revisit it
             if q.op["op"] not in ("load", "await"):
                 complete_rmw(h, q)
             if consistent(h, model):
