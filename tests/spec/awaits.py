@@ -6,6 +6,8 @@ Four rules, and two for comparison:
 
 "late"  An await is added when the newest write satisfies it; otherwise when nobody else can move. Nothing else differs, and
         nothing has to be known of a value but whether the newest one satisfies, at the moment when the thread is looked at.
+"tested" As "late", for who learns by trying in order of modification whether a write satisfies: an await is added as soon as it may
+        read a write that does. What is older than the first such write is known not to.
 "calm"  As "late", and a calm await is never added reading an unsatisfying write. It is maximal if no later write satisfies it. An
         unsatisfying write does not revisit it; the livelocks in which it misses a satisfying write are found at the ends of
         executions (`livelocks`). Calm: a read that no sequentially consistent order constrains (`is_calm`). "calm everywhere" is
@@ -14,8 +16,6 @@ Four rules, and two for comparison:
         location are ordered: of a store and any other write, one is in the prefix of the other. If that turns out not to hold, the
         exploration starts again as "calm".
 "plain" As in exploration.py.
-"tested" As "late", for who learns by trying in order of modification whether a write satisfies: an await is added as soon as it may
-        read a write that does. What is older than the first such write is known not to.
 "any"   As "late", but chance says which thread goes on, at every step, awaits that nothing satisfies included. This is what "late"
         rests on: the order of the threads is free.
 
@@ -158,7 +158,6 @@ def explore_by(rule, program, model):
         result.dismissed += 1
         before = g.prefix((id[0], id[1] - 1)) if id[1] else ()
         result.facts.add((id, frozenset((x, g.get(x).rf) for x in before), g.value(w)))
-
 
     def extend(g, t, op):
         id = (t, len(g.thread[t]))
