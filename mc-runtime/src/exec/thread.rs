@@ -1,6 +1,7 @@
 //! A thread of the running execution.
 
 use super::coroutine::{Fiber, Suspender};
+use super::run::TestBody;
 use super::spin::Rounds;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
@@ -111,7 +112,22 @@ pub(crate) struct Thread {
 }
 
 /// The code of a thread.
-pub(crate) struct Body(pub Box<dyn FnOnce()>);
+pub(crate) enum Body {
+    /// The body of the test: the same in each execution.
+    Test(TestBody),
+    /// What it has started.
+    Once(Box<dyn FnOnce()>),
+}
+
+impl Body {
+    /// Runs it.
+    pub(crate) fn run(self) {
+        match self {
+            Body::Test(body) => body(),
+            Body::Once(body) => body(),
+        }
+    }
+}
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

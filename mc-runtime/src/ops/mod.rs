@@ -13,7 +13,9 @@ use crate::operation::{Code, Operation, Order};
 use crate::outcome::FailureKind;
 pub use context::Cut;
 use context::frame;
-pub(crate) use context::{ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine};
+pub(crate) use context::{
+    ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
+};
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
 use std::panic::Location;
@@ -161,7 +163,7 @@ pub fn cell_write(at: *mut (), size: usize) {
 #[inline(never)]
 pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
     let site = Some(Location::caller());
-    let (name, mut body) = (name, Some(Body(body)));
+    let (name, mut body) = (name, Some(Body::Once(body)));
     // The engine keeps the name longer than the execution's memory lives.
     let mut kept = with_engine(|_| name.as_deref().map(str::to_owned)).flatten();
     drop(name);
