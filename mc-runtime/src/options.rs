@@ -10,6 +10,8 @@ pub enum MemoryModel {
     Rc20,
     /// Sequential consistency: every atomic is `SeqCst`.
     Sc,
+    /// x86-TSO: what an x86 processor does with the usual translation, not what a compiler may do before.
+    Tso,
 }
 
 /// In which order executions are explored.

@@ -8,7 +8,7 @@ use super::{Explorer, Item};
 use crate::graph::Graph;
 use crate::graph::restrict::Cut;
 use crate::ids::EventId;
-use crate::model::coherence;
+use crate::model::{Suspect, coherence};
 use crate::operation::Code;
 
 /// Memory that is kept between revisits.
@@ -67,12 +67,13 @@ impl Explorer {
     pub(super) fn backward(&mut self, len: u32, write: EventId, read: EventId) -> bool {
         self.graph.truncate(len as usize);
         self.cut_for(write, read);
+        let suspect = if self.was_consistent(write) { Suspect::Event(read) } else { Suspect::Anything };
         let location = self.graph.event(write).location;
         let from = self.frontier.descend(&mut self.graph);
         let revisited = self.graph.restrict(from, &self.revisit.cut, write);
         let Some(read) = revisited else {
             // The write came first: the read waits again.
-            return coherence::is_atomic(&self.graph, location) && self.order_exists();
+            return coherence::is_atomic(&self.graph, location) && self.order_exists(Suspect::Anything);
         };
         let event = *self.graph.event(read);
         let index = self.graph.mo_index(write);
@@ -80,11 +81,19 @@ impl Explorer {
         if index < first {
             return false;
         }
-        let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists();
+        let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists(suspect);
         if event.updates() {
             self.push_revisits(read);
         }
         run
+    }
+
+    /// Was the graph consistent when `write` had been added? If not, only revisits by it were looked for: those of an update that has
+    /// a rival, overtakes, was itself revisited, or closes a cycle.
+    fn was_consistent(&self, write: EventId) -> bool {
+        let event = self.graph.event(write);
+        let revisited = || !event.rf.is_init() && self.graph.event(event.rf).stamp > event.stamp;
+        !event.updates() || (event.added_max && !revisited())
     }
 
     /// Which events a revisit of `read` by `write` keeps.

@@ -99,7 +99,8 @@ pub fn memory_model(text: &str) -> Result<MemoryModel, Expected> {
     match text {
         "rc20" => Ok(MemoryModel::Rc20),
         "sc" => Ok(MemoryModel::Sc),
-        _ => Err(Expected("`rc20` or `sc`")),
+        "tso" => Ok(MemoryModel::Tso),
+        _ => Err(Expected("`rc20`, `sc` or `tso`")),
     }
 }
 
