@@ -43,6 +43,8 @@ pub(crate) enum Item {
         write: EventId,
         /// The read.
         read: EventId,
+        /// What is known of the graph.
+        basis: Basis,
     },
     /// A guarded update that waits comes before others.
     Overtake {
@@ -59,6 +61,17 @@ pub(crate) enum Item {
         /// Where it waits.
         site: Site,
     },
+}
+
+/// What is known of a graph in which a new write looks for reads to revisit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// It is consistent.
+    Consistent,
+    /// It is without the write.
+    WithoutWrite,
+    /// It may be inconsistent in other ways too.
+    Unknown,
 }
 
 /// The queue.

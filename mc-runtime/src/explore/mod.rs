@@ -11,6 +11,8 @@ mod tests;
 
 pub(crate) use frontier::{Frontier, Item};
 
+use frontier::Basis;
+
 use crate::graph::extend::New;
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
@@ -107,7 +109,7 @@ impl Explorer {
             self.push_others(id, first, others);
         }
         if self.graph.event(id).writes {
-            self.push_revisits(id);
+            self.push_revisits(id, Basis::Consistent);
         }
         id
     }
@@ -233,7 +235,7 @@ impl Explorer {
                 Item::Choose { at, value } => self.choose(at, value),
                 Item::ReadFrom { at, write } => self.read_from(at, write),
                 Item::Place { at, after } => self.place(at, after),
-                Item::Revisit { len, write, read } => self.backward(len, write, read),
+                Item::Revisit { len, write, read, basis } => self.backward(len, write, read, basis),
                 Item::Overtake { len, thread, operation, location, write, site } => {
                     self.graph.truncate(len as usize);
                     let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
@@ -242,7 +244,7 @@ impl Explorer {
                     let updates = self.graph.event(id).updates();
                     let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
                     if updates {
-                        self.push_revisits(id);
+                        self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
                     }
                     run
                 }
@@ -275,7 +277,7 @@ impl Explorer {
         let id = self.graph.add(New { after, ..new }, site);
         let consistent = self.order_exists(Suspect::Event(id));
         if consistent {
-            self.push_revisits(id);
+            self.push_revisits(id, Basis::Consistent);
         }
         consistent
     }
@@ -290,7 +292,7 @@ impl Explorer {
         // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
         let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
         if updates {
-            self.push_revisits(id);
+            self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
         }
         run
     }

@@ -28,9 +28,11 @@ pub(crate) struct Buffers {
 /// Is the graph consistent as far as more than coherence is concerned? Coherence and atomicity are kept by construction.
 ///
 /// Adding an event that reads from, or is placed at, the end of modification order never makes a graph inconsistent:
-/// it has no edge to an older event, and edges between older events do not depend on it. So only other choices need this.
+/// it has no edge to an older event, and edges between older events do not depend on it. So only other choices need to be looked at.
 pub(crate) fn order_exists(model: MemoryModel, graph: &Graph, suspect: Suspect, buffers: &mut Buffers) -> bool {
+    let newest = matches!(suspect, Suspect::Event(id) if search::next_write(graph, id).is_none());
     let exists = match model {
+        _ if newest => true,
         MemoryModel::Rc20 => seq_cst::order_exists(graph, &mut buffers.seq_cst),
         MemoryModel::Sc => sc::order_exists(graph, suspect, &mut buffers.search),
         MemoryModel::Tso => tso::order_exists(graph, suspect, &mut buffers.search),

@@ -12,8 +12,16 @@ use crate::operation::Code;
 pub(crate) enum Suspect {
     /// Without this event, which nothing follows, the graph is consistent: a cycle goes through it.
     Event(EventId),
+    /// Without these two, of which the second may read from the first and nothing else follows them, it is.
+    Events(EventId, EventId),
     /// Anything.
     Anything,
+}
+
+/// A relation that is searched.
+pub(super) trait Relation {
+    /// Visits the events directly after `id`.
+    fn successors(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId));
 }
 
 /// The search, with the memory that it keeps.
@@ -40,27 +48,18 @@ enum Task {
 }
 
 impl Search {
-    /// Has the relation that `successors` lists (it visits those of one event) no cycle?
-    pub(super) fn acyclic(
-        &mut self,
-        graph: &Graph,
-        suspect: Suspect,
-        successors: impl Fn(&Graph, EventId, &mut dyn FnMut(EventId)),
-    ) -> bool {
+    /// Has the relation no cycle?
+    pub(super) fn acyclic<R: Relation>(&mut self, graph: &Graph, suspect: Suspect) -> bool {
         self.state.clear();
         self.state.resize(graph.len(), State::New);
         match suspect {
-            Suspect::Event(id) => self.leads_to_none(graph, id, &successors),
-            Suspect::Anything => graph.order().iter().all(|id| self.leads_to_none(graph, *id, &successors)),
+            Suspect::Event(id) => self.leads_to_none::<R>(graph, id),
+            Suspect::Events(a, b) => self.leads_to_none::<R>(graph, a) && self.leads_to_none::<R>(graph, b),
+            Suspect::Anything => graph.order().iter().all(|id| self.leads_to_none::<R>(graph, *id)),
         }
     }
 
-    fn leads_to_none(
-        &mut self,
-        graph: &Graph,
-        start: EventId,
-        successors: &impl Fn(&Graph, EventId, &mut dyn FnMut(EventId)),
-    ) -> bool {
+    fn leads_to_none<R: Relation>(&mut self, graph: &Graph, start: EventId) -> bool {
         let Search { state, stack } = self;
         stack.clear();
         stack.push(Task::Open(start));
@@ -79,7 +78,7 @@ impl Search {
             state[stamp] = State::Open;
             stack.push(Task::Close(id));
             let mut cycle = false;
-            successors(graph, id, &mut |next| match state[graph.event(next).stamp as usize] {
+            R::successors(graph, id, &mut |next: EventId| match state[graph.event(next).stamp as usize] {
                 State::New => stack.push(Task::Open(next)),
                 State::Open => cycle = true,
                 State::Closed => {}
@@ -103,7 +102,7 @@ pub(super) fn next_write(graph: &Graph, id: EventId) -> Option<EventId> {
 }
 
 /// Visits what reads from an event: the readers of a write, the beginning of a thread from its spawn, a join from the end.
-pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut dyn FnMut(EventId)) {
+pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
     let event = graph.event(id);
     match event.operation.code {
         _ if event.writes => {
@@ -117,7 +116,11 @@ pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut dyn FnMut(EventId)
             }
         }
         Code::End => {
-            for &thread in graph.ranks() {
+            let knows_end = |t: &ThreadId| {
+                let last = graph.thread(*t).len().checked_sub(1);
+                *t != id.thread && last.is_some_and(|last| graph.in_prefix(id, t.event(last)))
+            };
+            for thread in graph.ranks().iter().copied().filter(knows_end) {
                 let events = graph.thread(thread).iter().enumerate();
                 let joins = events.filter(|(_, e)| e.rf == id && e.operation.code == Code::Join);
                 joins.for_each(|(index, _)| visit(thread.event(index)));

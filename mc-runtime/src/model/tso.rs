@@ -17,7 +17,7 @@
 //! Coherence is that of `coherence`, by happens-before: nothing that it forbids is consistent here (`tests/spec/tso.py` compares).
 //! Not here: what a compiler makes of relaxed accesses. It may reorder them more than this processor does.
 
-use super::search::{Search, Suspect, next_write, readers};
+use super::search::{Relation, Search, Suspect, next_write, readers};
 use crate::graph::Graph;
 use crate::graph::event::Event;
 use crate::ids::EventId;
@@ -25,9 +25,15 @@ use crate::operation::{Code, Order};
 
 /// Is there an order in which all stores reach memory?
 pub(super) fn order_exists(graph: &Graph, suspect: Suspect, search: &mut Search) -> bool {
-    search.acyclic(graph, suspect, |graph, id, visit| {
+    search.acyclic::<GlobalHappensBefore>(graph, suspect)
+}
+
+struct GlobalHappensBefore;
+
+impl Relation for GlobalHappensBefore {
+    fn successors(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
         program_order(graph, id, visit);
-        readers(graph, id, &mut |reader| {
+        readers(graph, id, &mut |reader: EventId| {
             if reader.thread != id.thread {
                 visit(reader);
             }
@@ -35,7 +41,7 @@ pub(super) fn order_exists(graph: &Graph, suspect: Suspect, search: &mut Search)
         if let Some(write) = next_write(graph, id) {
             visit(write);
         }
-    })
+    }
 }
 
 /// What an event is to the store buffer of its thread.
@@ -61,7 +67,7 @@ fn role(event: &Event) -> Role {
 
 /// The steps of program order that count: to the next store or barrier, and unless `id` is a store, to the next load or barrier.
 /// The others follow from them.
-fn program_order(graph: &Graph, id: EventId, visit: &mut dyn FnMut(EventId)) {
+fn program_order(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
     let events = graph.thread(id.thread);
     let mut next = |other: Role| {
         let rest = events.iter().enumerate().skip(id.index as usize + 1);
