@@ -134,7 +134,7 @@ impl Frontier {
         let discipline = match strategy {
             Strategy::Bfs => Discipline::Bfs,
             Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
-            Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) => Discipline::Dfs,
+            Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) | Strategy::Pos => Discipline::Dfs,
         };
         let (items, below, heap, spare) = Default::default();
         Frontier { discipline, items, base: 0, below, heap, spare, sequence: 0, limit, dropped: 0 }

@@ -118,7 +118,7 @@ pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId
         Code::End => {
             let knows_end = |t: &ThreadId| {
                 let last = graph.thread(*t).len().checked_sub(1);
-                *t != id.thread && last.is_some_and(|last| graph.in_prefix(id, t.event(last)))
+                *t != id.thread && last.is_some_and(|last| graph.prefix(t.event(last)).contains(id))
             };
             for thread in graph.ranks().iter().copied().filter(knows_end) {
                 let events = graph.thread(thread).iter().enumerate();

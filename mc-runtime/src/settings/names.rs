@@ -130,6 +130,7 @@ impl fmt::Display for Strategy {
             Self::Bfs => out.pad("bfs"),
             Self::Random => out.pad("random"),
             Self::Walk => out.pad("walk"),
+            Self::Pos => out.pad("pos"),
             Self::Pct(depth) => write!(out, "pct:{depth}"),
         }
     }
