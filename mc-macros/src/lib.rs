@@ -23,8 +23,8 @@ mod values;
 ///
 /// | option | value |
 /// |---|---|
-/// | `memory_model` | `"rc20"` (default) or `"sc"` |
-/// | `strategy` | `"dfs"` (default), `"bfs"`, `"random"`, `"walk"` or `"pct:N"` |
+/// | `memory_model` | `"rc20"` (default), `"sc"` or `"tso"` |
+/// | `strategy` | `"dfs"` (default), `"bfs"`, `"random"`, `"walk"`, `"pos"` or `"pct:N"` |
 /// | `seed` | a whole number |
 /// | `max_executions`, `max_events`, `max_failures` | a whole number above 0 |
 /// | `queue_limit` | a whole number above 0, or `"N:newest"`, `"N:oldest"`, `"N:random"` |

@@ -10,6 +10,8 @@ pub enum MemoryModel {
     Rc20,
     /// Sequential consistency: every atomic is `SeqCst`.
     Sc,
+    /// x86-TSO: what an x86 processor does with the usual translation, not what a compiler may do before.
+    Tso,
 }
 
 /// In which order executions are explored.
@@ -26,6 +28,8 @@ pub enum Strategy {
     Walk,
     /// Independent executions: random priorities with `d` priority changes.
     Pct(u32),
+    /// Independent executions: random priorities of what threads do next, drawn again for what races with the event that is made.
+    Pos,
 }
 
 /// Which items a full frontier loses.
@@ -50,7 +54,7 @@ pub struct Options {
     pub strategy: Strategy,
     /// The seed of everything random.
     pub seed: u64,
-    /// At most this many executions (complete and blocked). `walk` and `pct` need it or a time limit; without either they make 10,000.
+    /// At most this many executions (complete and blocked). `walk`, `pct` and `pos` need it or a time limit; without either they make 10,000.
     pub max_executions: Option<u64>,
     /// At most this many events in one execution.
     pub max_events: u64,

@@ -9,10 +9,10 @@ use mc_runtime::settings::{self, Expected, Layer};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Check")]
 pub(crate) struct CheckArgs {
-    /// In which order executions are explored: dfs, bfs, random; or sampled: walk, pct:N [default: dfs]
+    /// In which order executions are explored: dfs, bfs, random; or sampled: walk, pos, pct:N [default: dfs]
     #[arg(long, value_name = "STRATEGY", env = "MC_STRATEGY", value_parser = settings::strategy)]
     strategy: Option<Strategy>,
-    /// What loads may see: rc20 (Rust's model) or sc [default: rc20]
+    /// What loads may see: rc20 (Rust's model), sc, or tso (an x86 processor) [default: rc20]
     #[arg(long, value_name = "MODEL", env = "MC_MEMORY_MODEL", value_parser = settings::memory_model)]
     memory_model: Option<MemoryModel>,
     /// The seed of everything random [default: 0]

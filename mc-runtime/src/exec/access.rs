@@ -97,6 +97,7 @@ impl Engine {
 
     fn new_access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
         if let Some(step) = self.turn() {
+            self.announce(at, &operation);
             return step;
         }
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
@@ -115,6 +116,7 @@ impl Engine {
             let me = &mut self.threads[slot];
             me.state = State::Guard;
             me.waiting = Some(Waiting { operation, location, site });
+            self.announce(at, &operation);
             return Step::Wait;
         }
         let id = if self.tries(&operation, site) {

@@ -15,6 +15,7 @@ mod locations;
 mod memory;
 mod plain;
 pub(crate) mod run;
+mod sample;
 mod spin;
 mod state;
 mod thread;
@@ -30,10 +31,11 @@ pub(crate) use access::is_static;
 use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
+pub(crate) use guide::Follower;
 pub(crate) use guide::Guide;
-pub(crate) use guide::{Follower, Sampler};
 use locations::Locations;
 use rustc_hash::FxHashSet;
+pub(crate) use sample::Sampler;
 use spin::Loops;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
@@ -381,10 +383,10 @@ impl Engine {
         self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
     }
 
-    /// May a weak compare-exchange of the running thread fail spuriously once more?
+    /// May a weak compare-exchange of the running thread fail spuriously once more? On x86 it is the strong one.
     pub(crate) fn may_fail_spuriously(&mut self) -> bool {
         let limit = self.options.spurious_failures;
-        !self.cutting && self.me().spurious < limit
+        !self.cutting && self.options.memory_model != MemoryModel::Tso && self.me().spurious < limit
     }
 
     /// Where the running thread made its last event.

@@ -118,6 +118,7 @@ impl fmt::Display for MemoryModel {
         out.pad(match self {
             Self::Rc20 => "rc20",
             Self::Sc => "sc",
+            Self::Tso => "tso",
         })
     }
 }
@@ -129,6 +130,7 @@ impl fmt::Display for Strategy {
             Self::Bfs => out.pad("bfs"),
             Self::Random => out.pad("random"),
             Self::Walk => out.pad("walk"),
+            Self::Pos => out.pad("pos"),
             Self::Pct(depth) => write!(out, "pct:{depth}"),
         }
     }
@@ -170,6 +172,9 @@ mod tests {
         for verdict in [Verdict::Proved, Verdict::Failed, Verdict::Interrupted, Verdict::Error] {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }
-        assert_eq!(serde_json::to_value(MemoryModel::Rc20).unwrap(), MemoryModel::Rc20.to_string());
+        for model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
+            assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
+            assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
+        }
     }
 }
