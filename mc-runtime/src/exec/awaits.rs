@@ -96,8 +96,7 @@ impl Engine {
             let Some(w) = thread.waiting.filter(|_| thread.state == State::Await) else { continue };
             self.current = ThreadId(slot as u32);
             let newest = self.explorer.graph.mo(w.location).len();
-            let read =
-                self.explorer.add_at(self.current, w.operation, w.location, newest, Reading::Any, w.site);
+            let read = self.explorer.add_at(self.current, w.operation, w.location, newest, Reading::Any, w.site);
             debug_assert!(read.is_some(), "the newest write can always be read");
             self.executed_event();
             let _: Step<()> = self.block(BlockReason::Spin, 1, w.site);

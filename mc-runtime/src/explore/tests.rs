@@ -165,7 +165,7 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
             Step::Ended => {}
             Step::Access(operation, location) => {
                 ended = false;
-                explorer.add_overtakes(ThreadId(t as u32 + 1), operation, location, None);
+                explorer.add_overtakes(ThreadId(t as u32 + 1), operation, location, None, &[]);
             }
             _ => ended = false,
         }

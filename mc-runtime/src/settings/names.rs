@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Expected;
 use crate::judge::Required;
-use crate::options::{MemoryModel, Strategy};
+use crate::options::{MemoryModel, Reduction, Strategy};
 use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
@@ -134,6 +134,25 @@ impl fmt::Display for Strategy {
     }
 }
 
+impl fmt::Display for Reduction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Retry => "retry",
+        })
+    }
+}
+
+impl FromStr for Reduction {
+    type Err = Expected;
+
+    fn from_str(text: &str) -> Result<Self, Expected> {
+        match text {
+            "retry" => Ok(Self::Retry),
+            _ => Err(Expected("`retry`")),
+        }
+    }
+}
+
 impl fmt::Display for Required {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
@@ -170,6 +189,7 @@ mod tests {
         for verdict in [Verdict::Proved, Verdict::Failed, Verdict::Interrupted, Verdict::Error] {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }
+        assert_eq!(serde_json::to_value(Reduction::Retry).unwrap(), Reduction::Retry.to_string());
         assert_eq!(serde_json::to_value(MemoryModel::Rc20).unwrap(), MemoryModel::Rc20.to_string());
     }
 }
