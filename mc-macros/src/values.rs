@@ -41,7 +41,7 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 13] = [
+pub(crate) const OPTIONS: [(&str, Form); 14] = [
     ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
@@ -53,6 +53,7 @@ pub(crate) const OPTIONS: [(&str, Form); 13] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
+    ("no_reduction", Form::Word(&["retry"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -239,6 +240,7 @@ mod tests {
             "data-race",
             "proved",
             "bounded",
+            "retry",
             "",
             " ",
             "µs",

@@ -44,6 +44,38 @@ pub enum Drop {
     Random,
 }
 
+/// Executions that are left out because another one shows the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// See [`Reductions::retry`].
+    Retry,
+}
+
+/// Which of them are. Each can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reductions {
+    /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
+    pub retry: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self { retry: true }
+    }
+}
+
+impl Reductions {
+    /// These but for one.
+    #[must_use]
+    pub fn without(self, off: Reduction) -> Self {
+        match off {
+            Reduction::Retry => Self { retry: false },
+        }
+    }
+}
+
 /// All options of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -73,6 +105,8 @@ pub struct Options {
     pub allow_panics: bool,
     /// How many weak compare-exchanges of each thread may fail spuriously in an execution.
     pub spurious_failures: u32,
+    /// What is left out.
+    pub reductions: Reductions,
 }
 
 impl Default for Options {
@@ -90,6 +124,7 @@ impl Default for Options {
             hang_limit: 10_000,
             allow_panics: false,
             spurious_failures: 1,
+            reductions: Reductions::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
-use super::spin::Spin;
-use super::state::{Around, Frame};
+use super::spin::{self, Spin};
+use super::state::{self, Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -198,6 +198,37 @@ impl Engine {
             let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
             self.loops.remember(&mut thread.rounds, site, frame, around);
         }
+    }
+
+    /// The running thread waits in the middle of a round: others may run.
+    pub(crate) fn leave_round(&mut self) {
+        self.me().left.clear();
+        if !self.guide.decides() && self.me().rounds.any() {
+            self.find_other_stacks();
+            let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
+            let left = &mut self.threads[self.current.slot()].left;
+            spin::copy(left, |look| state::shared(around, look));
+        }
+    }
+
+    /// It runs again.
+    pub(crate) fn return_to_round(&mut self) {
+        if self.me().left.is_empty() {
+            return;
+        }
+        self.find_other_stacks();
+        let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
+        spin::copy(&mut self.now, |look| state::shared(around, look));
+        let me = &mut self.threads[self.current.slot()];
+        if me.left != self.now {
+            me.rounds.interrupted(&me.left, &self.now);
+        }
+    }
+
+    /// See [`Loops::dead`](spin::Loops::dead).
+    #[cfg(feature = "axioms")]
+    pub(crate) fn dead(&mut self, code: u64) -> super::liveness::Places {
+        self.loops.dead(code)
     }
 
     /// Where states are compared: what suspended threads use of their stacks.

@@ -11,6 +11,7 @@ mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod liveness;
 mod locations;
 mod memory;
 mod plain;
@@ -119,6 +120,8 @@ pub(crate) struct Engine {
     cells: Cells,
     loops: Loops,
     other_stacks: Vec<(usize, usize)>,
+    /// What others can change, when a thread goes on in a round.
+    now: Vec<u8>,
     /// How many events of the graph are the prefix, and how many of those were replayed.
     prefix: usize,
     replayed: usize,
@@ -161,8 +164,9 @@ impl Engine {
             stacks: Stacks::default(),
             locations: Locations::default(),
             cells: Cells::default(),
-            loops: Loops::default(),
+            loops: Loops::new(options.reductions),
             other_stacks: Vec::new(),
+            now: Vec::new(),
             prefix: 0,
             replayed: 0,
             preempt: false,

@@ -5,7 +5,9 @@
 //! States are kept only at loads that are known to be in loops: when one is learned, the exploration starts again.
 //! They are copied, not hashed: most differ from the next in a register or near the top of the stack, and a copy is cheaper than a hash.
 
-use super::state::{Around, Frame, pieces};
+use super::liveness::{Liveness, Places};
+use super::state::{Around, Frame, own, shared};
+use crate::options::Reductions;
 use std::panic::Location;
 use std::ptr;
 
@@ -22,8 +24,9 @@ pub(crate) struct Rounds {
 struct Round {
     site: *const Location<'static>,
     stack: usize,
-    /// What the state was; empty at a load that is not known to be in a loop.
-    state: Vec<u8>,
+    /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
+    own: Vec<u8>,
+    shared: Vec<u8>,
 }
 
 impl Rounds {
@@ -43,12 +46,26 @@ impl Rounds {
         (self.made - kept..self.made).rev().map(|i| &self.rounds[i % LONGEST])
     }
 
+    /// Is there a round whose state is known?
+    pub(super) fn any(&self) -> bool {
+        self.recent().any(|round| !round.own.is_empty())
+    }
+
+    /// Others ran in the middle of a round. Where the thread had changed nothing that others can change until it was left, it is now as if it had
+    /// come to its load only after they ran.
+    pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
+        for round in self.rounds.iter_mut().filter(|round| round.shared == left) {
+            round.shared.clear();
+            round.shared.extend_from_slice(now);
+        }
+    }
+
     /// The place of the next load.
     fn next(&mut self) -> &mut Round {
         let at = self.made % LONGEST;
         self.made += 1;
         if at == self.rounds.len() {
-            self.rounds.push(Round { site: ptr::null(), stack: 0, state: Vec::new() });
+            self.rounds.push(Round { site: ptr::null(), stack: 0, own: Vec::new(), shared: Vec::new() });
         }
         &mut self.rounds[at]
     }
@@ -56,17 +73,32 @@ impl Rounds {
 
 impl Round {
     /// Is the state what it was?
-    fn is_at(&self, frame: &Frame, around: Around<'_>) -> bool {
-        let mut rest = &self.state[..];
-        let same = |piece: &[u8]| match rest.split_at_checked(piece.len()) {
-            Some((known, after)) if known == piece => {
-                rest = after;
-                true
-            }
-            _ => false,
-        };
-        pieces(frame, around, same) && rest.is_empty()
+    fn is_at(&self, frame: &Frame, dead: Places, around: Around<'_>) -> bool {
+        is_equal(&self.own, |look| own(frame, dead, around.base, look))
+            && is_equal(&self.shared, |look| shared(around, look))
     }
+}
+
+/// Are these the pieces that `state` passes on?
+fn is_equal(known: &[u8], state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) -> bool {
+    let mut rest = known;
+    let mut same = |piece: &[u8]| match rest.split_at_checked(piece.len()) {
+        Some((known, after)) if known == piece => {
+            rest = after;
+            true
+        }
+        _ => false,
+    };
+    state(&mut same) && rest.is_empty()
+}
+
+/// Makes `copy` a copy of the pieces that `state` passes on.
+pub(super) fn copy(copy: &mut Vec<u8>, state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) {
+    copy.clear();
+    state(&mut |piece| {
+        copy.extend_from_slice(piece);
+        true
+    });
 }
 
 /// What is known of a thread that is about to load.
@@ -89,11 +121,24 @@ const LONGEST: usize = 256;
 /// The loads that are known to be in loops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loops {
+    /// Are values that are never read again left out of the states?
+    retries: bool,
+    liveness: Liveness,
     known: Vec<*const Location<'static>>,
     deepest: usize,
 }
 
 impl Loops {
+    /// None yet.
+    pub(super) fn new(reductions: Reductions) -> Self {
+        Loops { retries: reductions.retry, ..Loops::default() }
+    }
+
+    /// What a thread that goes on at `code` will not read.
+    pub(super) fn dead(&mut self, code: u64) -> Places {
+        if self.retries { self.liveness.dead(code) } else { Places::default() }
+    }
+
     /// Are there any?
     pub(super) fn any(&self) -> bool {
         !self.known.is_empty()
@@ -132,7 +177,8 @@ impl Loops {
             self.known.push(site);
             return Spin::Learned;
         }
-        match rounds.recent().position(|r| same(r) && r.is_at(&frame, around)) {
+        let dead = self.dead(frame.code);
+        match rounds.recent().position(|r| same(r) && r.is_at(&frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: back as u32 + 1 },
             None => Spin::No,
         }
@@ -140,7 +186,7 @@ impl Loops {
 
     /// The thread makes the load.
     pub(super) fn remember(
-        &self,
+        &mut self,
         rounds: &mut Rounds,
         site: &'static Location<'static>,
         frame: Frame,
@@ -148,12 +194,12 @@ impl Loops {
     ) {
         let round = rounds.next();
         (round.site, round.stack) = (ptr::from_ref(site), frame.stack);
-        round.state.clear();
+        round.own.clear();
+        round.shared.clear();
         if self.known.contains(&round.site) {
-            pieces(&frame, around, |piece| {
-                round.state.extend_from_slice(piece);
-                true
-            });
+            let dead = self.dead(frame.code);
+            copy(&mut round.own, |look| own(&frame, dead, around.base, look));
+            copy(&mut round.shared, |look| shared(around, look));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! threads (it may count in what they lend it), the arenas, the writable data and the thread-locals of the executable.
 
 use super::arena::Heap;
+use super::liveness::Places;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -12,8 +13,12 @@ use std::sync::OnceLock;
 pub(crate) struct Frame {
     /// The lowest address of the stack that is compared.
     pub stack: usize,
-    /// The registers that calls preserve, and where the code is.
-    pub registers: [u64; 7],
+    /// The registers that calls preserve: `rbx`, `rbp`, `r12` to `r15`.
+    pub registers: [u64; 6],
+    /// Where the thread goes on after the operation. A loop that the compiler unrolled has one for each round.
+    pub code: u64,
+    /// The operation: where, the operands, and the rest.
+    pub asked: [u64; 4],
 }
 
 /// What a loop could change, besides its own frame.
@@ -27,19 +32,31 @@ pub(super) struct Around<'a> {
     pub heap: Option<&'a Heap>,
 }
 
-/// Passes the state to `look`, piece by piece, until that says no. Returns whether it never did.
-pub(super) fn pieces(frame: &Frame, around: Around<'_>, mut look: impl FnMut(&[u8]) -> bool) -> bool {
-    let Around { base, others, heap } = around;
-    let mut look = |start: usize, len: usize| {
-        // SAFETY: the ranges are the frame that was passed, the calling thread's own stack above it, those of suspended threads, handed-out memory of the arenas,
-        // and the executable's writable segments: all mapped and readable. No other thread runs; bytes that were never written are read as whatever they hold.
-        look(&len.to_ne_bytes()) && look(unsafe { std::slice::from_raw_parts(start as *const u8, len) })
-    };
-    look(frame.registers.as_ptr() as usize, size_of_val(&frame.registers))
-        && look(frame.stack, base.saturating_sub(frame.stack))
-        && others.iter().all(|(start, end)| look(*start, end.saturating_sub(*start)))
+/// Passes what is only the thread's own to `look`, piece by piece, until that says no: the frame but for what is `dead` in it, and the stack above it. Returns whether it never did.
+pub(super) fn own(frame: &Frame, dead: Places, base: usize, mut look: impl FnMut(&[u8]) -> bool) -> bool {
+    let live = frame.registers.iter().enumerate().filter(|(which, _)| !dead.has_register(*which)).map(|(_, r)| r);
+    let mut from = frame.stack;
+    live.chain([&frame.code]).chain(&frame.asked).all(|word| look(&word.to_ne_bytes()))
+        && dead.slots().all(|slot| {
+            let start = std::mem::replace(&mut from, frame.stack + (slot + 1) * size_of::<u64>());
+            look(memory(start, frame.stack + slot * size_of::<u64>() - start))
+        })
+        && look(memory(from, base.saturating_sub(from)))
+}
+
+/// Likewise what others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals.
+pub(super) fn shared(around: Around<'_>, mut look: impl FnMut(&[u8]) -> bool) -> bool {
+    let Around { others, heap, .. } = around;
+    let mut look = |start: usize, len: usize| look(&len.to_ne_bytes()) && look(memory(start, len));
+    others.iter().all(|(start, end)| look(*start, end.saturating_sub(*start)))
         && heap.into_iter().flat_map(Heap::memory).all(|(start, len)| look(start, len))
         && data().iter().chain([&thread_locals()]).all(|(start, len)| look(*start, *len))
+}
+
+fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
+    // SAFETY: the ranges are the calling thread's own stack above its frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
+    // segments: all mapped and readable. No other thread runs while the slice is looked at; bytes that were never written are read as whatever they hold.
+    unsafe { std::slice::from_raw_parts(start as *const u8, len) }
 }
 
 /// The executable's thread-locals of this thread of the operating system.

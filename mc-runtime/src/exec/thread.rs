@@ -87,6 +87,8 @@ pub(crate) struct Thread {
     pub waiting: Option<Waiting>,
     /// The loads since its last event with an effect.
     pub rounds: Rounds,
+    /// What others can change, when it was left in a round.
+    pub left: Vec<u8>,
     /// It has come to its next access before, and had to wait there.
     pub entered: bool,
     /// It came to that access with the state of an earlier round, of so many reads.
@@ -151,6 +153,7 @@ impl Default for Thread {
             activity: 0,
             waiting: None,
             rounds: Rounds::default(),
+            left: Vec::new(),
             entered: false,
             repeats: None,
             open: None,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Expected;
 use crate::judge::Required;
-use crate::options::{MemoryModel, Strategy};
+use crate::options::{MemoryModel, Reduction, Strategy};
 use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
@@ -136,6 +136,25 @@ impl fmt::Display for Strategy {
     }
 }
 
+impl fmt::Display for Reduction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Retry => "retry",
+        })
+    }
+}
+
+impl FromStr for Reduction {
+    type Err = Expected;
+
+    fn from_str(text: &str) -> Result<Self, Expected> {
+        match text {
+            "retry" => Ok(Self::Retry),
+            _ => Err(Expected("`retry`")),
+        }
+    }
+}
+
 impl fmt::Display for Required {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
@@ -176,5 +195,6 @@ mod tests {
             assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
             assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
         }
+        assert_eq!(serde_json::to_value(Reduction::Retry).unwrap(), Reduction::Retry.to_string());
     }
 }
