@@ -475,9 +475,7 @@ fn many_values_that_do_not_fit_in_registers_count() {
                 return if std::hint::black_box(sum) == 0 { 6 } else { kept[0] };
             }
             kept[0] = old;
-            kept[3] ^= kept[4];
-            kept[4] ^= kept[3];
-            kept[3] ^= kept[4];
+            kept.swap(3, 4);
         }
     });
 }
