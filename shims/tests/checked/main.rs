@@ -4,7 +4,6 @@
 #![cfg(mc)]
 
 mod arcs;
-mod awaits;
 mod locals;
 mod locks;
 mod once;
