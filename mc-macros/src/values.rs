@@ -53,7 +53,7 @@ pub(crate) const OPTIONS: [(&str, Form); 14] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
-    ("no_reduction", Form::Word(&["retry"])),
+    ("no_reduction", Form::Word(&["await", "retry", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -240,7 +240,9 @@ mod tests {
             "data-race",
             "proved",
             "bounded",
+            "await",
             "retry",
+            "all",
             "",
             " ",
             "µs",

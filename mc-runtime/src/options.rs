@@ -48,21 +48,27 @@ pub enum Drop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reduction {
+    /// See [`Reductions::awaits`].
+    Await,
     /// See [`Reductions::retry`].
     Retry,
+    /// All of them.
+    All,
 }
 
 /// Which of them are. Each can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reductions {
+    /// A read in a loop that comes back to it with nothing changed: it is as if the thread had not come there yet.
+    pub awaits: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
     pub retry: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { retry: true }
+        Self { awaits: true, retry: true }
     }
 }
 
@@ -71,7 +77,9 @@ impl Reductions {
     #[must_use]
     pub fn without(self, off: Reduction) -> Self {
         match off {
-            Reduction::Retry => Self { retry: false },
+            Reduction::Await => Self { awaits: false, ..self },
+            Reduction::Retry => Self { retry: false, ..self },
+            Reduction::All => Self { awaits: false, retry: false },
         }
     }
 }

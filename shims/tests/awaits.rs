@@ -10,7 +10,7 @@ use mc::hint::spin_loop;
 use mc::sync::atomic::AtomicUsize;
 use mc::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use mc::thread;
-use mc_runtime::options::Options;
+use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
 fn check(body: fn()) -> Outcome {
@@ -39,6 +39,11 @@ fn proved_without_blocked(executions: u64, body: fn()) {
     let outcome = check(body);
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
     assert_eq!((outcome.executions, outcome.blocked), (executions, 0));
+    // Without the reduction there are blocked ones, and no others.
+    let reductions = Reductions::default().without(Reduction::Await);
+    let plain = check_with(&Options { reductions, ..Options::default() }, body);
+    assert_eq!((plain.verdict, plain.executions), (Verdict::Proved, executions));
+    assert!(plain.blocked > 0);
 }
 
 fn ticket_lock(threads: usize) {

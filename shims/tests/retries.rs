@@ -13,7 +13,7 @@ use mc::sync::Arc;
 use mc::sync::atomic::{AtomicUsize, fence};
 use mc::thread;
 use mc_runtime::check;
-use mc_runtime::options::{Options, Reductions};
+use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::Verdict;
 
 /// Which outcomes an exploration has shown.
@@ -25,9 +25,9 @@ fn saw(values: &[usize]) {
     SEEN[outcome / 64].fetch_or(1 << (outcome % 64), Relaxed);
 }
 
-fn explored(retry: bool, body: fn()) -> (Vec<u64>, u64) {
+fn explored(reductions: Reductions, body: fn()) -> (Vec<u64>, u64) {
     SEEN.iter().for_each(|word| word.store(0, Relaxed));
-    let options = Options { reductions: Reductions { retry }, allow_panics: true, ..Options::default() };
+    let options = Options { reductions, allow_panics: true, ..Options::default() };
     let outcome = check::check(&options, move || mc::__private::run_body(body));
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
     (SEEN.iter().map(|word| word.load(Relaxed)).collect(), outcome.executions)
@@ -43,7 +43,8 @@ fn one() -> MutexGuard<'static, ()> {
 #[track_caller]
 fn same(body: fn()) -> [u64; 2] {
     let _one = one();
-    let ((reduced, fewer), (full, all)) = (explored(true, body), explored(false, body));
+    let ((reduced, fewer), (full, all)) =
+        (explored(Reductions::default(), body), explored(Reductions::default().without(Reduction::All), body));
     assert!(full.iter().any(|word| *word != 0), "no outcome");
     assert_eq!(reduced, full);
     [fewer, all]
@@ -291,7 +292,7 @@ fn finds(values: &[usize], find: Loop) {
     };
     same(body);
     let _one = one();
-    let (seen, _) = explored(true, body);
+    let (seen, _) = explored(Reductions::default(), body);
     let found: Vec<usize> = (0..8).filter(|value| seen[0] >> (8 + value) & 1 == 1).collect();
     assert_eq!(found, values);
 }

@@ -18,7 +18,11 @@ impl Engine {
     /// Is the read that the running thread is about to add to be tried?
     pub(super) fn tries(&self, operation: &Operation, site: Site) -> bool {
         let reads = matches!(operation.code, Code::Load | Code::CompareExchange);
-        reads && matches!(self.guide, Guide::Explore) && site.is_some_and(|s| self.loops.knows(s))
+        reads && self.leaves_awaits_out() && site.is_some_and(|s| self.loops.knows(s))
+    }
+
+    fn leaves_awaits_out(&self) -> bool {
+        self.options.reductions.awaits && matches!(self.guide, Guide::Explore)
     }
 
     /// Adds a read that may be taken back. `None`: there is nothing left to try.
@@ -106,6 +110,9 @@ impl Engine {
     /// Is the running thread stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
     /// this read and is otherwise the same, the thread waits for a newer value.
     pub(super) fn is_hopeless(&self) -> bool {
+        if !self.leaves_awaits_out() {
+            return false;
+        }
         let last = self.me_ref().position.checked_sub(1).map(|last| self.current.event(last));
         last.map(|id| self.explorer.graph.event(id)).is_some_and(|event| {
             let old = event.reads() && event.rf != self.explorer.graph.mo_max(event.location);

@@ -1,7 +1,7 @@
 //! Events that touch no location: fences, choices, threads, and stopping for good.
 
 use super::thread::{Body, State};
-use super::{Engine, Guide, Step};
+use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
@@ -155,7 +155,7 @@ impl Engine {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
-                if matches!(self.guide, Guide::Explore) && reason == BlockReason::Spin && self.is_hopeless() {
+                if reason == BlockReason::Spin && self.is_hopeless() {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();
                 }

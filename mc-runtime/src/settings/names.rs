@@ -139,7 +139,9 @@ impl fmt::Display for Strategy {
 impl fmt::Display for Reduction {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
+            Self::Await => "await",
             Self::Retry => "retry",
+            Self::All => "all",
         })
     }
 }
@@ -149,8 +151,10 @@ impl FromStr for Reduction {
 
     fn from_str(text: &str) -> Result<Self, Expected> {
         match text {
+            "await" => Ok(Self::Await),
             "retry" => Ok(Self::Retry),
-            _ => Err(Expected("`retry`")),
+            "all" => Ok(Self::All),
+            _ => Err(Expected("`await`, `retry` or `all`")),
         }
     }
 }
@@ -195,6 +199,9 @@ mod tests {
             assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
             assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
         }
-        assert_eq!(serde_json::to_value(Reduction::Retry).unwrap(), Reduction::Retry.to_string());
+        for reduction in [Reduction::Await, Reduction::Retry, Reduction::All] {
+            assert_eq!(serde_json::to_value(reduction).unwrap(), reduction.to_string());
+            assert_eq!(reduction.to_string().parse(), Ok(reduction));
+        }
     }
 }
