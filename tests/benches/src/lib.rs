@@ -9,5 +9,6 @@ pub mod child;
 pub mod machine;
 pub mod measurement;
 pub mod optimum;
+pub mod plot;
 pub mod results;
 pub mod table;
