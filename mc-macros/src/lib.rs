@@ -23,8 +23,8 @@ mod values;
 ///
 /// | option | value |
 /// |---|---|
-/// | `memory_model` | `"rc20"` (default) or `"sc"` |
-/// | `strategy` | `"dfs"` (default), `"bfs"`, `"random"`, `"walk"` or `"pct:N"` |
+/// | `memory_model` | `"rc20"` (default), `"sc"` or `"tso"` |
+/// | `strategy` | `"dfs"` (default), `"bfs"`, `"random"`, `"walk"`, `"pos"` or `"pct:N"` |
 /// | `seed` | a whole number |
 /// | `max_executions`, `max_events`, `max_failures` | a whole number above 0 |
 /// | `queue_limit` | a whole number above 0, or `"N:newest"`, `"N:oldest"`, `"N:random"` |
@@ -32,6 +32,7 @@ mod values;
 /// | `max_memory` | a size, `"4G"` |
 /// | `require` | the weakest verdict that passes: `"proved"`, `"bounded"` or `"sampled"` |
 /// | `expect` | the kind of failure that must be found, `"data_race"`; the test passes only then |
+/// | `no_reduction` | `"retry"`: rounds of loops that only read and left nothing behind are explored too |
 /// | `allow_panics` | alone: panics of spawned threads are part of the test |
 ///
 /// A test with `expect` is wrong on purpose, so it is ignored where no checker runs.

@@ -41,8 +41,8 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 13] = [
-    ("memory_model", Form::Word(&["rc20", "sc"])),
+pub(crate) const OPTIONS: [(&str, Form); 14] = [
+    ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
     ("max_executions", Form::Count),
@@ -53,6 +53,7 @@ pub(crate) const OPTIONS: [(&str, Form); 13] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
+    ("no_reduction", Form::Word(&["retry"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -76,7 +77,7 @@ impl Form {
             Self::Queue => "a whole number above 0, or a string such as `\"100:newest\"`, `\"100:oldest\"` or `\"100:random\"`".to_owned(),
             Self::Duration => "a string with a duration above 0, such as `\"500ms\"`, `\"90s\"` or `\"1h30m\"`".to_owned(),
             Self::Size => "a string with a size above 0, such as `\"512M\"`, `\"4G\"` or `\"1500MB\"`".to_owned(),
-            Self::Strategy => "`\"dfs\"`, `\"bfs\"`, `\"random\"`, `\"walk\"` or `\"pct:N\"` (N priority changes, such as `\"pct:3\"`)".to_owned(),
+            Self::Strategy => "`\"dfs\"`, `\"bfs\"`, `\"random\"`, `\"walk\"`, `\"pos\"` or `\"pct:N\"` (N priority changes, such as `\"pct:3\"`)".to_owned(),
             Self::Word(words) => one_of(words.iter().map(|word| format!("`\"{word}\"`"))),
             Self::Flag => "nothing (the name alone), `true` or `false`".to_owned(),
         }
@@ -94,7 +95,7 @@ impl Form {
             Self::Size => size(text).is_some_and(|total| total > 0),
             Self::Strategy => {
                 let depth = text.strip_prefix("pct:").and_then(|depth| depth.parse::<u32>().ok());
-                matches!(text, "dfs" | "bfs" | "random" | "walk") || depth.is_some_and(|depth| depth > 0)
+                matches!(text, "dfs" | "bfs" | "random" | "walk" | "pos") || depth.is_some_and(|depth| depth > 0)
             }
             Self::Word(words) => words.contains(&text),
         }
@@ -196,7 +197,7 @@ mod tests {
         let accepts = |form: Form, texts: &[&str]| texts.iter().all(|text| form.accepts(text));
         assert!(accepts(Form::Duration, &["10m", "1h30m", "250 ms", "90s"]));
         assert!(accepts(Form::Size, &["4G", "4GiB", "4GB", "1024", "1500MB"]));
-        assert!(accepts(Form::Strategy, &["dfs", "bfs", "random", "walk", "pct:3"]));
+        assert!(accepts(Form::Strategy, &["dfs", "bfs", "random", "walk", "pos", "pct:3"]));
         assert!(accepts(Form::Queue, &["8", "8:random", "100:oldest", "1_000:newest"]));
         let refuses = |form: Form, texts: &[&str]| !texts.iter().any(|text| form.accepts(text));
         assert!(refuses(Form::Duration, &["", "10", "0s", "m", "-1s", "1y", "1.5s", "99999999999999999999d"]));
@@ -229,6 +230,9 @@ mod tests {
             "pct:0",
             "PCT:3",
             "walk",
+            "pos",
+            "pos:3",
+            "tso",
             "sc",
             "SC",
             "rc20",
@@ -236,6 +240,7 @@ mod tests {
             "data-race",
             "proved",
             "bounded",
+            "retry",
             "",
             " ",
             "µs",

@@ -50,11 +50,7 @@ pub fn check(options: &Options, body: impl Fn() + Send + Sync + 'static) -> Outc
 
 /// An engine for a check under these options.
 pub(crate) fn engine(options: &Options) -> Engine {
-    let guide = match options.strategy {
-        Strategy::Walk => Guide::Sample(Sampler::new(options.seed, None)),
-        Strategy::Pct(changes) => Guide::Sample(Sampler::new(options.seed, Some(changes))),
-        Strategy::Dfs | Strategy::Bfs | Strategy::Random => Guide::Explore,
-    };
+    let guide = Sampler::new(options.strategy, options.seed).map_or(Guide::Explore, Guide::Sample);
     Engine::new(options.clone(), guide, arena::is_installed())
 }
 
@@ -212,6 +208,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                 Ending::Complete => self.executions += 1,
                 Ending::Blocked => self.blocked += 1,
                 Ending::TooLong => self.too_long += 1,
+                Ending::Dropped => {}
                 Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
             }
             self.report_progress();

@@ -62,7 +62,7 @@ impl Goal {
     pub fn new(attribute: &Layer, options: &Options, asked: Option<Required>, allow_weaker: bool) -> Self {
         let usual = match options.strategy {
             Strategy::Dfs | Strategy::Bfs | Strategy::Random => Required::Proved,
-            Strategy::Walk | Strategy::Pct(_) => Required::Sampled,
+            Strategy::Walk | Strategy::Pct(_) | Strategy::Pos => Required::Sampled,
         };
         let require = match (attribute.require, asked) {
             (_, Some(asked)) if allow_weaker => asked,

@@ -10,6 +10,8 @@ pub enum MemoryModel {
     Rc20,
     /// Sequential consistency: every atomic is `SeqCst`.
     Sc,
+    /// x86-TSO: what an x86 processor does with the usual translation, not what a compiler may do before.
+    Tso,
 }
 
 /// In which order executions are explored.
@@ -26,6 +28,8 @@ pub enum Strategy {
     Walk,
     /// Independent executions: random priorities with `d` priority changes.
     Pct(u32),
+    /// Independent executions: random priorities of what threads do next, drawn again for what races with the event that is made.
+    Pos,
 }
 
 /// Which items a full frontier loses.
@@ -40,6 +44,38 @@ pub enum Drop {
     Random,
 }
 
+/// Executions that are left out because another one shows the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// See [`Reductions::retry`].
+    Retry,
+}
+
+/// Which of them are. Each can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reductions {
+    /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
+    pub retry: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self { retry: true }
+    }
+}
+
+impl Reductions {
+    /// These but for one.
+    #[must_use]
+    pub fn without(self, off: Reduction) -> Self {
+        match off {
+            Reduction::Retry => Self { retry: false },
+        }
+    }
+}
+
 /// All options of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -50,7 +86,7 @@ pub struct Options {
     pub strategy: Strategy,
     /// The seed of everything random.
     pub seed: u64,
-    /// At most this many executions (complete and blocked). `walk` and `pct` need it or a time limit; without either they make 10,000.
+    /// At most this many executions (complete and blocked). `walk`, `pct` and `pos` need it or a time limit; without either they make 10,000.
     pub max_executions: Option<u64>,
     /// At most this many events in one execution.
     pub max_events: u64,
@@ -69,6 +105,8 @@ pub struct Options {
     pub allow_panics: bool,
     /// How many weak compare-exchanges of each thread may fail spuriously in an execution.
     pub spurious_failures: u32,
+    /// What is left out.
+    pub reductions: Reductions,
 }
 
 impl Default for Options {
@@ -86,6 +124,7 @@ impl Default for Options {
             hang_limit: 10_000,
             allow_panics: false,
             spurious_failures: 1,
+            reductions: Reductions::default(),
         }
     }
 }

@@ -57,6 +57,7 @@ fn expected(entry: &Entry, model: MemoryModel) -> &Expected {
     match model {
         MemoryModel::Sc => &entry.expect.sc,
         MemoryModel::Rc20 => &entry.expect.rc20,
+        MemoryModel::Tso => entry.expect.tso.as_ref().expect("the programs of the repository have it"),
     }
 }
 
@@ -105,11 +106,7 @@ fn compare_finals(rows: &[Vec<i64>], finals: Finals, complaints: &mut Vec<Compla
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let expected = expected(&self.entry, self.model);
-        let name = match self.model {
-            MemoryModel::Sc => "sc",
-            MemoryModel::Rc20 => "rc20",
-        };
-        let title = self.entry.title();
+        let (title, name) = (self.entry.title(), self.model);
         writeln!(f, "{title} under {name} ({} complete, {} blocked):", expected.complete, expected.blocked)?;
         write!(f, "{}", self.entry.program)?;
         if !self.entry.columns.is_empty() {

@@ -1,5 +1,6 @@
 //! Programs and what the specification says of them: `litmus.json` and the JSON lines that `generate.py` writes.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -39,6 +40,9 @@ pub struct Expectations {
     pub sc: Expected,
     /// Under RC20.
     pub rc20: Expected,
+    /// Under x86-TSO: only what comes from the repository has it, out of a file of its own.
+    #[serde(skip)]
+    pub tso: Option<Expected>,
 }
 
 /// What must come out under one memory model.
@@ -69,6 +73,37 @@ impl Entry {
     }
 }
 
+/// What `tso.py` writes, by name or seed: complete, blocked, and the outcomes where they are not those of RC20.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tso {
+    litmus: BTreeMap<String, TsoExpected>,
+    random: BTreeMap<u64, TsoExpected>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum TsoExpected {
+    AsRc20(u64, u64),
+    Others(u64, u64, Vec<Vec<i64>>),
+}
+
+fn tso() -> Tso {
+    let text =
+        std::fs::read_to_string(spec_folder().join("tso.json")).expect("tests/spec/tso.json is in the repository");
+    serde_json::from_str(&text).expect("tests/spec/tso.json is in the format of tso.py")
+}
+
+impl Expectations {
+    fn with_tso(&mut self, expected: Option<TsoExpected>) {
+        let (complete, blocked, finals) = match expected.expect("tests/spec/tso.json has every program") {
+            TsoExpected::AsRc20(complete, blocked) => (complete, blocked, self.rc20.finals.clone()),
+            TsoExpected::Others(complete, blocked, finals) => (complete, blocked, Some(finals)),
+        };
+        self.tso = Some(Expected { complete, blocked, finals });
+    }
+}
+
 /// The folder of the executable specification and its corpora.
 pub fn spec_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec")
@@ -81,7 +116,10 @@ pub fn spec_folder() -> PathBuf {
 pub fn litmus() -> Vec<Entry> {
     let text = std::fs::read_to_string(spec_folder().join("litmus.json"))
         .expect("tests/spec/litmus.json is in the repository");
-    serde_json::from_str(&text).expect("tests/spec/litmus.json is a list of entries")
+    let mut entries: Vec<Entry> = serde_json::from_str(&text).expect("tests/spec/litmus.json is a list of entries");
+    let mut tso = tso().litmus;
+    entries.iter_mut().for_each(|entry| entry.expect.with_tso(tso.remove(&entry.name)));
+    entries
 }
 
 /// The random programs that the repository keeps.
@@ -91,7 +129,12 @@ pub fn litmus() -> Vec<Entry> {
 pub fn random() -> Vec<Entry> {
     let text = std::fs::read_to_string(spec_folder().join("random.jsonl"))
         .expect("tests/spec/random.jsonl is in the repository");
-    text.lines().map(|line| Entry::from_line(line).expect("each line of tests/spec/random.jsonl is an entry")).collect()
+    let entries =
+        text.lines().map(|line| Entry::from_line(line).expect("each line of tests/spec/random.jsonl is an entry"));
+    let mut entries: Vec<Entry> = entries.collect();
+    let mut tso = tso().random;
+    entries.iter_mut().for_each(|entry| entry.expect.with_tso(entry.seed.and_then(|seed| tso.remove(&seed))));
+    entries
 }
 
 #[cfg(test)]
@@ -106,7 +149,8 @@ mod tests {
         for entry in entries {
             let resolved = entry.program.resolve(&entry.columns).unwrap_or_else(|e| panic!("{}: {e}", entry.title()));
             assert_eq!(resolved.columns.len(), entry.columns.len());
-            for expected in [&entry.expect.sc, &entry.expect.rc20] {
+            for expected in [Some(&entry.expect.sc), Some(&entry.expect.rc20), entry.expect.tso.as_ref()] {
+                let expected = expected.expect("the repository has it for every model");
                 let rows = expected.finals.iter().flatten();
                 assert!(rows.clone().all(|row| row.len() == entry.columns.len()), "{}", entry.title());
                 assert!(entry.columns.is_empty() || rows.is_sorted(), "{}", entry.title());

@@ -49,6 +49,16 @@ mod checked {
     }
 
     #[test]
+    fn litmus_programs_under_tso() {
+        compare_all(&corpus::litmus(), MemoryModel::Tso);
+    }
+
+    #[test]
+    fn random_programs_under_tso() {
+        compare_all(&corpus::random(), MemoryModel::Tso);
+    }
+
+    #[test]
     fn random_programs_under_rc20() {
         compare_all(&corpus::random(), MemoryModel::Rc20);
     }

@@ -2,17 +2,17 @@
 
 use clap::Args;
 use mc_runtime::judge::Required;
-use mc_runtime::options::{Drop, MemoryModel, Strategy};
+use mc_runtime::options::{Drop, MemoryModel, Reduction, Strategy};
 use mc_runtime::settings::{self, Expected, Layer};
 
 /// What flags and the environment say about every selected test.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Check")]
 pub(crate) struct CheckArgs {
-    /// In which order executions are explored: dfs, bfs, random; or sampled: walk, pct:N [default: dfs]
+    /// In which order executions are explored: dfs, bfs, random; or sampled: walk, pos, pct:N [default: dfs]
     #[arg(long, value_name = "STRATEGY", env = "MC_STRATEGY", value_parser = settings::strategy)]
     strategy: Option<Strategy>,
-    /// What loads may see: rc20 (Rust's model) or sc [default: rc20]
+    /// What loads may see: rc20 (Rust's model), sc, or tso (an x86 processor) [default: rc20]
     #[arg(long, value_name = "MODEL", env = "MC_MEMORY_MODEL", value_parser = settings::memory_model)]
     memory_model: Option<MemoryModel>,
     /// The seed of everything random [default: 0]
@@ -39,6 +39,9 @@ pub(crate) struct CheckArgs {
     /// An execution that makes no operation for this long hangs [default: 10s]
     #[arg(long, value_name = "TIME", env = "MC_HANG_LIMIT", value_parser = settings::duration)]
     hang_limit: Option<u64>,
+    /// Explore what is otherwise left out because another execution shows the same: retry
+    #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
+    no_reduction: Option<Reduction>,
     /// The weakest verdict that passes: proved, bounded, sampled [default: proved; for samplers sampled]
     #[arg(long, value_name = "VERDICT", env = "MC_REQUIRE", value_parser = str::parse::<Required>)]
     pub(crate) require: Option<Required>,
@@ -62,6 +65,7 @@ impl CheckArgs {
             queue_limit: self.queue_limit,
             hang_limit: self.hang_limit,
             allow_panics: None,
+            no_reduction: self.no_reduction,
             expect: None,
             require: self.require,
         }

@@ -146,7 +146,7 @@ mod tests {
             ("--time-limit 10", "a duration above 0"),
             ("--max-memory lots", "a size above 0"),
             ("--strategy pct", "`pct:N`"),
-            ("--memory-model tso", "`rc20` or `sc`"),
+            ("--memory-model arm", "`rc20`, `sc` or `tso`"),
             ("--queue-limit 8:first", "`:newest`"),
             ("--require safe", "`proved`"),
             ("--jobs 0", "a whole number above 0"),

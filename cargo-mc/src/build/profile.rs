@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// What runs in the warm loop. Of these, only packages that are in the graph: cargo warns of others.
-const HOT: [&str; 6] = ["mc-runtime", "mc-shims", "corosensei", "rustc-hash", "xxhash-rust", "rand_pcg"];
+const HOT: [&str; 5] = ["mc-runtime", "mc-shims", "corosensei", "rustc-hash", "rand_pcg"];
 
 /// Values for `--config`. `packages` are the names of all packages of the graph.
 pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String> {

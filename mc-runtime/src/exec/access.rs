@@ -1,6 +1,7 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
-use super::spin::{Around, Frame, Spin};
+use super::spin::{self, Spin};
+use super::state::{self, Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -31,6 +32,7 @@ impl Engine {
         if let Some(step) = self.look_for_spin(&operation, site, frame) {
             return step;
         }
+        self.close();
         let position = self.me().position;
         match self.explorer.graph.thread(self.current).get(position).copied() {
             Some(recorded) => self.replay_access(at, operation, &recorded, site, frame),
@@ -95,6 +97,7 @@ impl Engine {
 
     fn new_access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
         if let Some(step) = self.turn() {
+            self.announce(at, &operation);
             return step;
         }
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
@@ -113,11 +116,19 @@ impl Engine {
             let me = &mut self.threads[slot];
             me.state = State::Guard;
             me.waiting = Some(Waiting { operation, location, site });
+            self.announce(at, &operation);
             return Step::Wait;
         }
-        let id = match self.guided_access(operation, location, site) {
-            Ok(id) => id,
-            Err(step) => return step,
+        let id = if self.tries(&operation, site) {
+            match self.try_read(operation, location, site) {
+                Some(id) => id,
+                None => return self.await_write(operation, location, site),
+            }
+        } else {
+            match self.guided_access(operation, location, site) {
+                Ok(id) => id,
+                Err(step) => return step,
+            }
         };
         let event = self.explorer.graph.event(id);
         let (reads, writes) = (event.reads(), event.writes);
@@ -169,7 +180,10 @@ impl Engine {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
-                thread.repeats = Some(reads);
+                match thread.open.take_if(|_| reads == 1) {
+                    Some(read) => self.take_back(read),
+                    None => thread.repeats = Some(reads),
+                }
                 None
             }
         }
@@ -186,6 +200,37 @@ impl Engine {
         }
     }
 
+    /// The running thread waits in the middle of a round: others may run.
+    pub(crate) fn leave_round(&mut self) {
+        self.me().left.clear();
+        if !self.guide.decides() && self.me().rounds.any() {
+            self.find_other_stacks();
+            let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
+            let left = &mut self.threads[self.current.slot()].left;
+            spin::copy(left, |look| state::shared(around, look));
+        }
+    }
+
+    /// It runs again.
+    pub(crate) fn return_to_round(&mut self) {
+        if self.me().left.is_empty() {
+            return;
+        }
+        self.find_other_stacks();
+        let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
+        spin::copy(&mut self.now, |look| state::shared(around, look));
+        let me = &mut self.threads[self.current.slot()];
+        if me.left != self.now {
+            me.rounds.interrupted(&me.left, &self.now);
+        }
+    }
+
+    /// See [`Loops::dead`](spin::Loops::dead).
+    #[cfg(feature = "axioms")]
+    pub(crate) fn dead(&mut self, code: u64) -> super::liveness::Places {
+        self.loops.dead(code)
+    }
+
     /// Where states are compared: what suspended threads use of their stacks.
     fn find_other_stacks(&mut self) {
         self.other_stacks.clear();
@@ -195,9 +240,14 @@ impl Engine {
         }
     }
 
-    /// Does a loop have to be looked at in this check? Then operations clean the stack below them.
+    /// Does a loop have to be looked at in this check?
     pub(crate) fn compares_states(&self) -> bool {
         self.loops.any()
+    }
+
+    /// The lowest address of the running stack that is part of a state, if states are compared.
+    pub(crate) fn compared_from(&self) -> Option<usize> {
+        self.loops.any().then(|| self.stack.1 - self.loops.deepest())
     }
 
     /// A thread left of this one waits for the location, and could go on now.

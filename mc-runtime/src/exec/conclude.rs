@@ -1,10 +1,10 @@
 //! The end of an execution: complete, blocked, or one of the failures that show only then.
 
 use super::memory::place;
-use super::thread::State;
+use super::thread::{State, Waiting};
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::BlockReason;
+use crate::operation::{BlockReason, Code};
 use crate::ops::Label;
 use crate::outcome::FailureKind;
 
@@ -19,6 +19,9 @@ impl Engine {
         }
         if self.too_long {
             return Ending::TooLong;
+        }
+        if self.dropped {
+            return Ending::Dropped;
         }
         if self.replaying() {
             self.missing_events();
@@ -51,27 +54,41 @@ impl Engine {
     }
 
     fn blocked(&mut self) -> Ending {
-        let waits: Vec<(ThreadId, super::thread::Waiting)> =
-            self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
         if matches!(self.guide, super::Guide::Explore) {
-            for (thread, w) in &waits {
-                self.explorer.add_overtakes(*thread, w.operation, w.location, w.site);
-            }
+            self.add_overtakes();
         }
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
             return Ending::Blocked;
         }
-        let spinning: Vec<ThreadId> =
-            self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin)).collect();
-        if spinning.iter().any(|t| self.round(*t).any(|read| self.is_stale(read))) {
+        if self.spinning().any(|t| self.round(t).any(|read| self.is_stale(read))) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
+        let waits: Vec<(ThreadId, Waiting)> =
+            self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
+        self.stop_awaits();
+        let spinning: Vec<ThreadId> = self.spinning().collect();
         let found = match spinning.first() {
             Some(thread) => self.livelock(*thread, &spinning),
             None => self.deadlock(&waits),
         };
         self.record(found);
         Ending::Failed
+    }
+
+    /// Threads that are stopped in a loop.
+    fn spinning(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin))
+    }
+
+    /// What threads wait for may have come first. (A load that waits has tried all that it could read.)
+    fn add_overtakes(&mut self) {
+        for rank in 0..self.explorer.graph.ranks().len() {
+            let thread = self.explorer.graph.ranks()[rank];
+            let me = &self.threads[thread.slot()];
+            if let Some(w) = me.waiting.filter(|w| w.operation.code != Code::Load) {
+                self.explorer.add_overtakes(thread, w.operation, w.location, w.site, &me.tried);
+            }
+        }
     }
 
     /// The reads of the round that a thread in a spin loop would repeat for ever, the last first.
@@ -116,7 +133,7 @@ impl Engine {
         Found { kind: FailureKind::Livelock, message, thread, site: site.map(|s| (s.file().to_owned(), s.line())) }
     }
 
-    fn deadlock(&self, waits: &[(ThreadId, super::thread::Waiting)]) -> Found {
+    fn deadlock(&self, waits: &[(ThreadId, Waiting)]) -> Found {
         let sleeper = waits.iter().find(|(_, w)| matches!(w.operation.label, Label::CondvarWait | Label::Park));
         let unheard = sleeper.map(|(_, w)| self.unheard(w));
         let cycle = self.cycle();
@@ -146,7 +163,7 @@ impl Engine {
         Found { kind, message: format!("{head}\n{}", lines.join("\n")), thread, site }
     }
 
-    fn explain_wait(&self, thread: ThreadId, wait: &super::thread::Waiting) -> String {
+    fn explain_wait(&self, thread: ThreadId, wait: &Waiting) -> String {
         let name = self.thread_name(thread);
         let what = crate::trace::label(wait.operation.label);
         let mut line = format!("{name} waits in {what} at {}", place(wait.site));
@@ -159,7 +176,7 @@ impl Engine {
     }
 
     /// The event through which somebody holds what is waited for: the last acquisition of it.
-    fn holder(&self, wait: &super::thread::Waiting) -> Option<EventId> {
+    fn holder(&self, wait: &Waiting) -> Option<EventId> {
         use Label::*;
         let holds = |l| {
             matches!(l, MutexLock | MutexTryLock | RwLockRead | RwLockTryRead | RwLockWrite | RwLockTryWrite | OnceCall)
@@ -201,7 +218,7 @@ impl Engine {
     }
 
     /// Notifications of what is waited for that woke nobody.
-    fn unheard(&self, wait: &super::thread::Waiting) -> Vec<EventId> {
+    fn unheard(&self, wait: &Waiting) -> Vec<EventId> {
         let graph = &self.explorer.graph;
         let notifies = |l: Label| matches!(l, Label::Unpark | Label::CondvarNotifyOne | Label::CondvarNotifyAll);
         let changed_nothing = |id: &EventId| {

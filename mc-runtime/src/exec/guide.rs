@@ -1,6 +1,7 @@
 //! Who decides: the exploration, a schedule that is followed, or chance.
 
 use super::memory::place;
+use super::sample::{Pending, Sampler};
 use super::thread::State;
 use super::{Engine, Step, access::Accessed};
 use crate::explore::Reading;
@@ -9,9 +10,6 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::outcome::FailureKind;
 use crate::schedule::{Change, Digest, Schedule, default_thread};
-use rand::{Rng, RngExt};
-use rand_pcg::Pcg64;
-
 /// Who decides about threads and values beyond the prefix.
 #[derive(Debug)]
 pub(crate) enum Guide {
@@ -79,67 +77,6 @@ impl Follower {
     }
 }
 
-/// Random choices: a walk, or priorities with `changes` points at which the running thread gets the lowest one.
-///
-/// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT.
-#[derive(Debug)]
-pub(crate) struct Sampler {
-    rng: Pcg64,
-    /// Of PCT; `None` for a walk.
-    changes: Option<u32>,
-    /// The greatest runs. By slot.
-    priorities: Vec<u64>,
-    points: Vec<usize>,
-    lowest: u64,
-    /// The longest execution so far.
-    length: usize,
-}
-
-impl Sampler {
-    /// A sampler with its own stream of random numbers.
-    pub(crate) fn new(seed: u64, changes: Option<u32>) -> Self {
-        let rng = Pcg64::new(u128::from(seed), 1);
-        Sampler { rng, changes, priorities: Vec::new(), points: Vec::new(), lowest: 0, length: 1 }
-    }
-
-    fn begin(&mut self) {
-        self.priorities.clear();
-        self.points.clear();
-        self.lowest = 1 << 32;
-        for _ in 1..self.changes.unwrap_or(1).max(1) {
-            let point = self.rng.random_range(0..self.length as u64) as usize;
-            self.points.push(point);
-        }
-    }
-
-    fn pick(&mut self, runnable: &[ThreadId], events: usize) -> Option<ThreadId> {
-        self.length = self.length.max(events);
-        if runnable.is_empty() {
-            return None;
-        }
-        if self.changes.is_none() {
-            return Some(runnable[self.rng.random_range(0..runnable.len() as u64) as usize]);
-        }
-        let most = runnable.iter().map(|t| t.slot()).max().unwrap_or(0);
-        while self.priorities.len() <= most {
-            let priority = (1 << 32) + u64::from(self.rng.next_u32());
-            self.priorities.push(priority);
-        }
-        if self.points.contains(&events) {
-            self.demote(*runnable.iter().max_by_key(|t| self.priorities[t.slot()])?);
-        }
-        runnable.iter().copied().max_by_key(|t| self.priorities[t.slot()])
-    }
-
-    /// The thread gets the lowest priority.
-    pub(crate) fn demote(&mut self, thread: ThreadId) {
-        if let Some(priority) = self.priorities.get_mut(thread.slot()) {
-            self.lowest -= 1;
-            *priority = self.lowest;
-        }
-    }
-}
-
 impl Guide {
     /// Does it decide every event? (The exploration does not: it lets a thread run on.)
     pub(crate) fn decides(&self) -> bool {
@@ -166,12 +103,19 @@ impl Guide {
         match self {
             Guide::Explore => 0,
             Guide::Follow(follower) => u64::from(follower.choice(at)),
-            Guide::Sample(sampler) => sampler.rng.random_range(0..n),
+            Guide::Sample(sampler) => sampler.below(n),
         }
     }
 }
 
 impl Engine {
+    /// The running thread has come to an access: what a sampler has to know of it before it is made.
+    pub(super) fn announce(&mut self, at: usize, operation: &Operation) {
+        if let Guide::Sample(sampler) = &mut self.guide {
+            sampler.announce(self.current, Pending { at, writes: operation.code != Code::Load });
+        }
+    }
+
     /// The thread that runs next, if any can.
     pub(crate) fn pick(&mut self) -> Option<ThreadId> {
         if self.cutting {
@@ -210,13 +154,14 @@ impl Engine {
         }
     }
 
-    fn can_move(&self, thread: ThreadId) -> bool {
-        let thread = &self.threads[thread.slot()];
+    fn can_move(&self, id: ThreadId) -> bool {
+        let thread = &self.threads[id.slot()];
         match thread.state {
             State::Unstarted | State::Ready | State::Replayed => true,
-            State::Source(id) => self.executed(id),
+            State::Source(source) => self.executed(source),
             State::Join(child) => self.threads[child.slot()].state == State::Ended,
             State::Guard => thread.waiting.is_some_and(|w| !self.explorer.must_wait(&w.operation, w.location)),
+            State::Await => self.can_try(id),
             State::Absent | State::Blocked(_) | State::Ended | State::Abandoned => false,
         }
     }
@@ -242,7 +187,7 @@ impl Engine {
             }
             Guide::Sample(sampler) => {
                 let first = self.explorer.earliest(thread, location);
-                let index = sampler.rng.random_range(first as u64..=newest as u64) as usize;
+                let index = first + sampler.below((newest - first) as u64 + 1) as usize;
                 let added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
                 let id =
                     added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));

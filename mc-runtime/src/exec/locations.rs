@@ -45,7 +45,13 @@ impl Locations {
     }
 
     /// The location at an address: one that is bound to it, otherwise one whose name is free.
-    pub(super) fn resolve(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&mut Heap>) -> LocationId {
+    pub(super) fn resolve(
+        &mut self,
+        graph: &mut Graph,
+        at: usize,
+        width: Width,
+        heap: Option<&mut Heap>,
+    ) -> LocationId {
         if let Some(&location) = self.by_address.get(&at) {
             let place = self.places[location.slot()].as_ref().expect("bound");
             if place.width == width && place.value == read(at, width) {
@@ -102,8 +108,7 @@ impl Locations {
     pub(super) fn written(&mut self, graph: &Graph, id: EventId) {
         let event = graph.event(id);
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
-        let newest = graph.mo_max(event.location) == id
-            || graph.mo_index(id) > graph.mo_index(place.holder);
+        let newest = graph.mo_max(event.location) == id || graph.mo_index(id) > graph.mo_index(place.holder);
         if newest {
             (place.value, place.holder) = (event.value, id);
             write(place.at, place.width, event.value);

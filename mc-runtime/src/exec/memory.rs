@@ -47,7 +47,9 @@ impl Engine {
 
     /// Does it happen before something that was left in the range?
     fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32) -> bool {
-        let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
+        // An await that was taken back is not there any more.
+        let made = |l: &Left| self.threads[l.thread.slot()].position.min(l.events as usize);
+        let knows = |l: &Left| self.explorer.graph.knows(l.thread, made(l), thread) > events;
         // Of its own thread, also what came after its last event.
         let ordered = |l: &Left| if l.thread == thread { l.events >= events } else { knows(l) };
         self.left.iter().any(|l| range.contains(&l.at) && ordered(l))
@@ -58,6 +60,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
         let heap = self.heap.as_mut().filter(|h| h.contains(at));

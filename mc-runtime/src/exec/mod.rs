@@ -6,15 +6,19 @@
 
 mod access;
 pub(crate) mod arena;
+mod awaits;
 mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod liveness;
 mod locations;
 mod memory;
 mod plain;
 pub(crate) mod run;
+mod sample;
 mod spin;
+mod state;
 mod thread;
 
 use crate::explore::{Explorer, Frontier};
@@ -28,12 +32,13 @@ pub(crate) use access::is_static;
 use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
+pub(crate) use guide::Follower;
 pub(crate) use guide::Guide;
-pub(crate) use guide::{Follower, Sampler};
 use locations::Locations;
 use rustc_hash::FxHashSet;
+pub(crate) use sample::Sampler;
 use spin::Loops;
-pub(crate) use spin::{Frame, data};
+pub(crate) use state::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use thread::{Body, Panicked, State, Thread};
@@ -71,6 +76,8 @@ pub(crate) enum Ending {
     Complete,
     /// Some thread waits for ever, and that is no failure of its own.
     Blocked,
+    /// It led nowhere: some thread waits at an old value, and no other execution comes from this one.
+    Dropped,
     /// `Engine::failure` says what failed.
     Failed,
     /// It grew past the limit on events.
@@ -113,6 +120,8 @@ pub(crate) struct Engine {
     cells: Cells,
     loops: Loops,
     other_stacks: Vec<(usize, usize)>,
+    /// What others can change, when a thread goes on in a round.
+    now: Vec<u8>,
     /// How many events of the graph are the prefix, and how many of those were replayed.
     prefix: usize,
     replayed: usize,
@@ -123,6 +132,7 @@ pub(crate) struct Engine {
     cutting: bool,
     restart: bool,
     too_long: bool,
+    dropped: bool,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -154,8 +164,9 @@ impl Engine {
             stacks: Stacks::default(),
             locations: Locations::default(),
             cells: Cells::default(),
-            loops: Loops::default(),
+            loops: Loops::new(options.reductions),
             other_stacks: Vec::new(),
+            now: Vec::new(),
             prefix: 0,
             replayed: 0,
             preempt: false,
@@ -163,6 +174,7 @@ impl Engine {
             cutting: false,
             restart: false,
             too_long: false,
+            dropped: false,
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
@@ -176,7 +188,8 @@ impl Engine {
         self.prefix = self.explorer.graph.len();
         self.replayed = 0;
         self.failure = None;
-        (self.preempt, self.granted, self.cutting, self.restart, self.too_long) = (false, false, false, false, false);
+        (self.preempt, self.granted, self.cutting) = (false, false, false);
+        (self.restart, self.too_long, self.dropped) = (false, false, false);
         self.left.clear();
         self.order.clear();
         self.unwinding_suspended = 0;
@@ -211,6 +224,10 @@ impl Engine {
 
     fn me(&mut self) -> &mut Thread {
         &mut self.threads[self.current.slot()]
+    }
+
+    fn me_ref(&self) -> &Thread {
+        &self.threads[self.current.slot()]
     }
 
     /// Does chance decide?
@@ -276,6 +293,7 @@ impl Engine {
 
     /// The execution fails, and is cut as soon as its threads notice.
     pub(crate) fn record(&mut self, found: Found) {
+        self.close();
         if self.failure.is_none() && !self.restart {
             self.failure = Some(found);
         }
@@ -335,6 +353,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         if self.has_learned(key) {
             return Step::Done(());
         }
@@ -368,10 +387,10 @@ impl Engine {
         self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
     }
 
-    /// May a weak compare-exchange of the running thread fail spuriously once more?
+    /// May a weak compare-exchange of the running thread fail spuriously once more? On x86 it is the strong one.
     pub(crate) fn may_fail_spuriously(&mut self) -> bool {
         let limit = self.options.spurious_failures;
-        !self.cutting && self.me().spurious < limit
+        !self.cutting && self.options.memory_model != MemoryModel::Tso && self.me().spurious < limit
     }
 
     /// Where the running thread made its last event.

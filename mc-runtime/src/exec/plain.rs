@@ -1,7 +1,7 @@
 //! Events that touch no location: fences, choices, threads, and stopping for good.
 
 use super::thread::{Body, State};
-use super::{Engine, Step};
+use super::{Engine, Guide, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
@@ -16,6 +16,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         if self.sequential() && operation.code == Code::Fence {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }
@@ -115,6 +116,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         if self.threads[child.slot()].state != State::Ended {
             self.me().state = State::Join(child);
             self.me().waiting = None;
@@ -136,6 +138,7 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        self.close();
         let new = self.me().position >= self.explorer.graph.thread(self.current).len();
         match if new { self.turn() } else { None } {
             Some(step) => step,
@@ -152,6 +155,10 @@ impl Engine {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
+                if matches!(self.guide, Guide::Explore) && reason == BlockReason::Spin && self.is_hopeless() {
+                    (self.dropped, self.cutting) = (true, true);
+                    return self.cut_step();
+                }
                 self.explorer.add_plain(self.current, operation, EventId::INIT, 0, site);
             }
         }

@@ -22,8 +22,7 @@ pub(crate) type TestBody = Arc<dyn Fn() + Send + Sync>;
 /// The engine is reached by its address: the coroutines find it through `ops`, in between of what is done here.
 pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     engine.begin();
-    let main = body.clone();
-    engine.threads[0].body = Some(Body(Box::new(move || main())));
+    engine.threads[0].body = Some(Body::Test(body.clone()));
     let at = ptr::from_mut(engine);
     crash::running(at);
     // SAFETY: `at` comes from the `&mut` above, which nothing uses while the coroutines run; every use below, and in `ops`, is
@@ -164,7 +163,7 @@ unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
         let main = &mut e.threads[0];
         main.only_inert = true;
         let stack = main.fiber.take();
-        main.body = Some(Body(f));
+        main.body = Some(Body::Once(f));
         main.state = State::Unstarted;
         resume(engine, ThreadId::MAIN);
         let e = &mut *engine;
@@ -279,8 +278,8 @@ fn thread_main(thread: ThreadId, body: Option<Body>) {
         if !cutting && thread != ThreadId::MAIN {
             ops::wait_for(|e| e.begin_thread());
         }
-        if let Some(Body(body)) = body {
-            body();
+        if let Some(body) = body {
+            body.run();
         }
     };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {

@@ -1,43 +1,104 @@
 //! Spin loops, proved: a thread that comes back to the same load with the same state, having only read since, will do so for ever.
 //!
-//! The state is the place in the code, the registers that a call preserves, the stack from the caller of the load to its base, the stacks of the other threads (it may count
-//! in what they lend it), the arenas, the writable data and the thread-locals of the executable. Nothing else ran in between, so equal states (by a 128-bit digest) mean that the round had no effect. The thread then
+//! Nothing else ran in between, so equal states (`state`) mean that the round had no effect. The thread then
 //! stops for good before its second read; a later write revisits the first one, as for an `await` of the specification.
-//! States are digested only at loads that are known to be in loops: when one is learned, the exploration starts again.
+//! States are kept only at loads that are known to be in loops: when one is learned, the exploration starts again.
+//! They are copied, not hashed: most differ from the next in a register or near the top of the stack, and a copy is cheaper than a hash.
 
-use super::arena::Heap;
-use std::collections::VecDeque;
+use super::liveness::{Liveness, Places};
+use super::state::{Around, Frame, own, shared};
+use crate::options::Reductions;
 use std::panic::Location;
 use std::ptr;
-use std::sync::OnceLock;
-use xxhash_rust::xxh3::Xxh3;
 
-/// The registers and the stack pointer of a thread at an operation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Frame {
-    /// The lowest address of the stack that is compared.
-    pub stack: usize,
-    /// The registers that calls preserve, and where the code is.
-    pub registers: [u64; 7],
+/// The loads of a thread since its last event with an effect, the last [`LONGEST`] of them.
+#[derive(Debug, Default)]
+pub(crate) struct Rounds {
+    /// As a ring; its memory is kept.
+    rounds: Vec<Round>,
+    /// How many loads there were.
+    made: usize,
 }
 
-/// What a loop could change, besides its own frame.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
-    /// The end of the running thread's stack.
-    pub base: usize,
-    /// What the other threads use of theirs.
-    pub others: &'a [(usize, usize)],
-    /// The arenas.
-    pub heap: Option<&'a Heap>,
-}
-
-/// A load since the last event with an effect.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Round {
+#[derive(Debug)]
+struct Round {
     site: *const Location<'static>,
     stack: usize,
-    digest: Option<u128>,
+    /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
+    own: Vec<u8>,
+    shared: Vec<u8>,
+}
+
+impl Rounds {
+    /// There was an event with an effect.
+    pub(crate) fn clear(&mut self) {
+        self.made = 0;
+    }
+
+    /// The last load was taken back.
+    pub(super) fn forget_last(&mut self) {
+        self.made -= 1;
+    }
+
+    /// The loads, the last first.
+    fn recent(&self) -> impl Iterator<Item = &Round> {
+        let kept = self.made.min(LONGEST);
+        (self.made - kept..self.made).rev().map(|i| &self.rounds[i % LONGEST])
+    }
+
+    /// Is there a round whose state is known?
+    pub(super) fn any(&self) -> bool {
+        self.recent().any(|round| !round.own.is_empty())
+    }
+
+    /// Others ran in the middle of a round. Where the thread had changed nothing that others can change until it was left, it is now as if it had
+    /// come to its load only after they ran.
+    pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
+        for round in self.rounds.iter_mut().filter(|round| round.shared == left) {
+            round.shared.clear();
+            round.shared.extend_from_slice(now);
+        }
+    }
+
+    /// The place of the next load.
+    fn next(&mut self) -> &mut Round {
+        let at = self.made % LONGEST;
+        self.made += 1;
+        if at == self.rounds.len() {
+            self.rounds.push(Round { site: ptr::null(), stack: 0, own: Vec::new(), shared: Vec::new() });
+        }
+        &mut self.rounds[at]
+    }
+}
+
+impl Round {
+    /// Is the state what it was?
+    fn is_at(&self, frame: &Frame, dead: Places, around: Around<'_>) -> bool {
+        is_equal(&self.own, |look| own(frame, dead, around.base, look))
+            && is_equal(&self.shared, |look| shared(around, look))
+    }
+}
+
+/// Are these the pieces that `state` passes on?
+fn is_equal(known: &[u8], state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) -> bool {
+    let mut rest = known;
+    let mut same = |piece: &[u8]| match rest.split_at_checked(piece.len()) {
+        Some((known, after)) if known == piece => {
+            rest = after;
+            true
+        }
+        _ => false,
+    };
+    state(&mut same) && rest.is_empty()
+}
+
+/// Makes `copy` a copy of the pieces that `state` passes on.
+pub(super) fn copy(copy: &mut Vec<u8>, state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) {
+    copy.clear();
+    state(&mut |piece| {
+        copy.extend_from_slice(piece);
+        true
+    });
 }
 
 /// What is known of a thread that is about to load.
@@ -60,26 +121,48 @@ const LONGEST: usize = 256;
 /// The loads that are known to be in loops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loops {
+    /// Are values that are never read again left out of the states?
+    retries: bool,
+    liveness: Liveness,
     known: Vec<*const Location<'static>>,
-    /// The farthest from the base of a stack that a load was made.
     deepest: usize,
 }
 
 impl Loops {
+    /// None yet.
+    pub(super) fn new(reductions: Reductions) -> Self {
+        Loops { retries: reductions.retry, ..Loops::default() }
+    }
+
+    /// What a thread that goes on at `code` will not read.
+    pub(super) fn dead(&mut self, code: u64) -> Places {
+        if self.retries { self.liveness.dead(code) } else { Places::default() }
+    }
+
     /// Are there any?
     pub(super) fn any(&self) -> bool {
         !self.known.is_empty()
     }
 
+    /// Is the load known to be in a loop?
+    pub(super) fn knows(&self, site: &'static Location<'static>) -> bool {
+        self.known.contains(&ptr::from_ref(site))
+    }
+
+    /// The farthest from the base of a stack that a load was made.
+    pub(super) fn deepest(&self) -> usize {
+        self.deepest
+    }
+
     /// How much of a stack must be as new when a thread starts: what an earlier execution left there must not make a difference.
     pub(super) fn compared(&self) -> usize {
-        if self.any() { (self.deepest + 4096).next_multiple_of(4096) } else { 0 }
+        if self.any() { (self.deepest + 512).next_multiple_of(512) } else { 0 }
     }
 
     /// A thread comes to a load.
     pub(super) fn arrive(
         &mut self,
-        rounds: &VecDeque<Round>,
+        rounds: &Rounds,
         site: &'static Location<'static>,
         frame: Frame,
         around: Around<'_>,
@@ -87,15 +170,15 @@ impl Loops {
         self.deepest = self.deepest.max(around.base.saturating_sub(frame.stack));
         let site = ptr::from_ref(site);
         let same = |r: &Round| r.site == site && r.stack == frame.stack;
-        if !rounds.iter().any(same) {
+        if !rounds.recent().any(same) {
             return Spin::No;
         }
         if !self.known.contains(&site) {
             self.known.push(site);
             return Spin::Learned;
         }
-        let digest = Some(digest(&frame, around));
-        match rounds.iter().rev().position(|r| same(r) && r.digest == digest) {
+        let dead = self.dead(frame.code);
+        match rounds.recent().position(|r| same(r) && r.is_at(&frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: back as u32 + 1 },
             None => Spin::No,
         }
@@ -103,100 +186,20 @@ impl Loops {
 
     /// The thread makes the load.
     pub(super) fn remember(
-        &self,
-        rounds: &mut VecDeque<Round>,
+        &mut self,
+        rounds: &mut Rounds,
         site: &'static Location<'static>,
         frame: Frame,
         around: Around<'_>,
     ) {
-        let site = ptr::from_ref(site);
-        let digest = self.known.contains(&site).then(|| digest(&frame, around));
-        if rounds.len() == LONGEST {
-            rounds.pop_front();
+        let round = rounds.next();
+        (round.site, round.stack) = (ptr::from_ref(site), frame.stack);
+        round.own.clear();
+        round.shared.clear();
+        if self.known.contains(&round.site) {
+            let dead = self.dead(frame.code);
+            copy(&mut round.own, |look| own(&frame, dead, around.base, look));
+            copy(&mut round.shared, |look| shared(around, look));
         }
-        rounds.push_back(Round { site, stack: frame.stack, digest });
     }
-}
-
-fn digest(frame: &Frame, around: Around<'_>) -> u128 {
-    let Around { base, others, heap } = around;
-    let mut hasher = Xxh3::new();
-    for register in frame.registers {
-        hasher.update(&register.to_ne_bytes());
-    }
-    let mut memory = |start: usize, len: usize| {
-        // SAFETY: the ranges are the calling thread's own stack above its current frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
-        // segments: all mapped and readable. No other thread runs; bytes that were never written are read as whatever they hold.
-        hasher.update(unsafe { std::slice::from_raw_parts(start as *const u8, len) });
-    };
-    memory(frame.stack, base.saturating_sub(frame.stack));
-    for (start, end) in others {
-        memory(*start, end.saturating_sub(*start));
-    }
-    for (start, len) in heap.into_iter().flat_map(Heap::memory) {
-        memory(start, len);
-    }
-    for (start, len) in data() {
-        memory(*start, *len);
-    }
-    let (start, len) = thread_locals();
-    memory(start, len);
-    hasher.digest128()
-}
-
-/// The executable's thread-locals of this thread of the operating system.
-fn thread_locals() -> (usize, usize) {
-    static SIZE: OnceLock<usize> = OnceLock::new();
-    let size = *SIZE.get_or_init(|| {
-        let mut size = 0usize;
-        // SAFETY: `visit_tls` only reads the headers that it is given, and writes to the number that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit_tls), ptr::from_mut(&mut size).cast()) };
-        size
-    });
-    let end: usize;
-    // SAFETY: the x86-64 ABI for thread-local storage: the word at `fs:0` is the thread pointer, and the executable's block ends there.
-    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) end, options(nostack, readonly, preserves_flags)) };
-    (end - size, size)
-}
-
-/// The size of the executable's thread-local block.
-extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is the number of `thread_locals`.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<usize>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    if let Some(tls) = headers.iter().find(|h| h.p_type == libc::PT_TLS) {
-        *found = (tls.p_memsz as usize).next_multiple_of(tls.p_align.max(1) as usize);
-    }
-    1 // the executable comes first; no more
-}
-
-/// The writable segments of the executable: `.data` and `.bss`.
-pub(crate) fn data() -> &'static [(usize, usize)] {
-    static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
-    DATA.get_or_init(|| {
-        let mut found = Vec::new();
-        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-        found
-    })
-}
-
-/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
-extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let range = |h: &libc::Elf64_Phdr| {
-        let start = (info.dlpi_addr + h.p_vaddr) as usize;
-        (start, start + h.p_memsz as usize)
-    };
-    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
-    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
-        let (start, end) = range(header);
-        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
-        found.push((start, end - start));
-    }
-    1 // the executable comes first; no more
 }

@@ -1,12 +1,12 @@
 //! A thread of the running execution.
 
 use super::coroutine::{Fiber, Suspender};
-use super::spin::Round;
+use super::run::TestBody;
+use super::spin::Rounds;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
 use crate::ops::Locals;
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr;
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(crate) enum State {
     Source(EventId),
     /// Waits for the guard of `Thread::waiting`.
     Guard,
+    /// Waits for a write that it has not tried to read, as `Thread::waiting` says.
+    Await,
     /// Waits for a thread to end.
     Join(ThreadId),
     /// Stopped for good.
@@ -84,11 +86,19 @@ pub(crate) struct Thread {
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
     /// The loads since its last event with an effect.
-    pub rounds: VecDeque<Round>,
+    pub rounds: Rounds,
+    /// What others can change, when it was left in a round.
+    pub left: Vec<u8>,
     /// It has come to its next access before, and had to wait there.
     pub entered: bool,
     /// It came to that access with the state of an earlier round, of so many reads.
     pub repeats: Option<u32>,
+    /// Its last event, if that is a read that may be taken back.
+    pub open: Option<EventId>,
+    /// The values that it has read in vain where it is.
+    pub tried: Vec<u64>,
+    /// The writes that the memory model does not let it read where it is.
+    pub unreadable: Vec<EventId>,
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
     /// Addresses whose clocks count as known while a destructor runs.
@@ -104,7 +114,22 @@ pub(crate) struct Thread {
 }
 
 /// The code of a thread.
-pub(crate) struct Body(pub Box<dyn FnOnce()>);
+pub(crate) enum Body {
+    /// The body of the test: the same in each execution.
+    Test(TestBody),
+    /// What it has started.
+    Once(Box<dyn FnOnce()>),
+}
+
+impl Body {
+    /// Runs it.
+    pub(crate) fn run(self) {
+        match self {
+            Body::Test(body) => body(),
+            Body::Once(body) => body(),
+        }
+    }
+}
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -127,9 +152,13 @@ impl Default for Thread {
             clock: Duration::ZERO,
             activity: 0,
             waiting: None,
-            rounds: VecDeque::new(),
+            rounds: Rounds::default(),
+            left: Vec::new(),
             entered: false,
             repeats: None,
+            open: None,
+            tried: Vec::new(),
+            unreadable: Vec::new(),
             spurious: 0,
             acquired: Vec::new(),
             panicked: None,
@@ -153,12 +182,19 @@ impl Thread {
         self.activity = 0;
         self.waiting = None;
         self.rounds.clear();
-        (self.entered, self.repeats) = (false, None);
+        (self.entered, self.repeats, self.open) = (false, None, None);
+        self.forget_tries();
         self.spurious = 0;
         self.acquired.clear();
         self.panicked = None;
         self.raised = 0;
         self.inert = 0;
         self.only_inert = false;
+    }
+
+    /// It does not wait where it was any more.
+    pub(super) fn forget_tries(&mut self) {
+        self.tried.clear();
+        self.unreadable.clear();
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum Item {
         write: EventId,
         /// The read.
         read: EventId,
+        /// What is known of the graph.
+        basis: Basis,
     },
     /// A guarded update that waits comes before others.
     Overtake {
@@ -59,6 +61,17 @@ pub(crate) enum Item {
         /// Where it waits.
         site: Site,
     },
+}
+
+/// What is known of a graph in which a new write looks for reads to revisit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// It is consistent.
+    Consistent,
+    /// It is without the write.
+    WithoutWrite,
+    /// It may be inconsistent in other ways too.
+    Unknown,
 }
 
 /// The queue.
@@ -121,7 +134,7 @@ impl Frontier {
         let discipline = match strategy {
             Strategy::Bfs => Discipline::Bfs,
             Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
-            Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) => Discipline::Dfs,
+            Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) | Strategy::Pos => Discipline::Dfs,
         };
         let (items, below, heap, spare) = Default::default();
         Frontier { discipline, items, base: 0, below, heap, spare, sequence: 0, limit, dropped: 0 }

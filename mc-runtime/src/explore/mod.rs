@@ -11,10 +11,12 @@ mod tests;
 
 pub(crate) use frontier::{Frontier, Item};
 
+use frontier::Basis;
+
 use crate::graph::extend::New;
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::model::{Cycles, coherence, order_exists};
+use crate::model::{Buffers, Suspect, coherence, order_exists};
 use crate::operation::{Code, Operation};
 use crate::options::MemoryModel;
 
@@ -26,7 +28,7 @@ pub(crate) struct Explorer {
     /// What is left.
     pub frontier: Frontier,
     model: MemoryModel,
-    cycles: Cycles,
+    buffers: Buffers,
     revisit: revisit::Buffers,
 }
 
@@ -51,8 +53,8 @@ pub(crate) enum Next {
 impl Explorer {
     /// An explorer at the empty graph.
     pub(crate) fn new(model: MemoryModel, frontier: Frontier) -> Self {
-        let (cycles, revisit) = Default::default();
-        Explorer { graph: Graph::new(), frontier, model, cycles, revisit }
+        let (buffers, revisit) = Default::default();
+        Explorer { graph: Graph::new(), frontier, model, buffers, revisit }
     }
 
     /// Forgets everything: the exploration starts again.
@@ -107,7 +109,7 @@ impl Explorer {
             self.push_others(id, first, others);
         }
         if self.graph.event(id).writes {
-            self.push_revisits(id);
+            self.push_revisits(id, Basis::Consistent);
         }
         id
     }
@@ -164,10 +166,12 @@ impl Explorer {
             return None;
         }
         let new = New { location, ..New::plain(thread, operation, 0) };
+        let added_max = index == self.graph.mo(location).len();
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
+        let new = New { added_max, ..new };
         let len = self.graph.len();
         let id = self.graph.add(new, site);
-        if reading == Reading::Consistent && index < self.graph.mo(location).len() && !self.order_exists() {
+        if reading == Reading::Consistent && !added_max && !self.order_exists(Suspect::Event(id)) {
             self.graph.truncate(len);
             return None;
         }
@@ -178,17 +182,40 @@ impl Explorer {
         self.frontier.push(&self.graph, item);
     }
 
-    /// Nobody can move, and `thread` waits with a guarded `operation`: it may still have come before others.
-    pub(crate) fn add_overtakes(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) {
+    /// Puts what else the last event could read into the frontier. It was added by `add_at`: a load as the oldest one that is to be looked at, a failed
+    /// compare-exchange as the newest.
+    pub(crate) fn add_other_reads(&mut self, id: EventId) {
+        let event = *self.graph.event(id);
+        let (index, newest) = (self.graph.mo_index(event.rf), self.graph.mo(event.location).len());
+        match event.operation.code {
+            Code::Load => self.push_others(id, index + 1, newest + 1),
+            _ => {
+                let first = coherence::earliest(&self.graph, event.location, id.thread, id.index as usize);
+                self.push_others(id, first, newest);
+            }
+        }
+    }
+
+    /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have
+    /// come before others.
+    pub(crate) fn add_overtakes(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        location: LocationId,
+        site: Site,
+        tried: &[u64],
+    ) {
         let count = self.graph.thread(thread).len();
         let first = coherence::earliest(&self.graph, location, thread, count);
         for index in first..=self.graph.mo(location).len() {
             let write = self.graph.mo_at(location, index);
-            if operation.must_wait(self.graph.value(location, write)) {
+            let old = self.graph.value(location, write);
+            if operation.must_wait(old) || tried.contains(&old) {
                 continue;
             }
             let rival = coherence::rival(&self.graph, location, index);
-            if rival.is_some_and(|r| self.graph.event(r).settled) {
+            if operation.result(old).is_some() && rival.is_some_and(|r| self.graph.event(r).settled) {
                 continue;
             }
             let len = self.graph.len() as u32;
@@ -208,13 +235,18 @@ impl Explorer {
                 Item::Choose { at, value } => self.choose(at, value),
                 Item::ReadFrom { at, write } => self.read_from(at, write),
                 Item::Place { at, after } => self.place(at, after),
-                Item::Revisit { len, write, read } => self.backward(len, write, read),
+                Item::Revisit { len, write, read, basis } => self.backward(len, write, read, basis),
                 Item::Overtake { len, thread, operation, location, write, site } => {
                     self.graph.truncate(len as usize);
+                    let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
                     let new = New { location, rf: write, added_max: false, ..New::plain(thread, operation, 0) };
                     let id = self.graph.add(new, site);
-                    self.push_revisits(id);
-                    false
+                    let updates = self.graph.event(id).updates();
+                    let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
+                    if updates {
+                        self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
+                    }
+                    run
                 }
             };
             if run {
@@ -243,9 +275,9 @@ impl Explorer {
     fn place(&mut self, at: EventId, after: EventId) -> bool {
         let (new, site) = self.take_back(at);
         let id = self.graph.add(New { after, ..new }, site);
-        let consistent = self.order_exists();
+        let consistent = self.order_exists(Suspect::Event(id));
         if consistent {
-            self.push_revisits(id);
+            self.push_revisits(id, Basis::Consistent);
         }
         consistent
     }
@@ -254,17 +286,18 @@ impl Explorer {
         let (new, site) = self.take_back(at);
         let index = self.graph.mo_index(write);
         let rival = coherence::rival(&self.graph, new.location, index);
-        let id = self.graph.add(New { rf: write, ..new }, site);
+        let added_max = write == self.graph.mo_max(new.location); // an await that tried an older write first
+        let id = self.graph.add(New { rf: write, added_max, ..new }, site);
         let updates = self.graph.event(id).updates();
         // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
-        let run = !(updates && rival.is_some()) && self.order_exists();
+        let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
         if updates {
-            self.push_revisits(id);
+            self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
         }
         run
     }
 
-    fn order_exists(&mut self) -> bool {
-        order_exists(self.model, &self.graph, &mut self.cycles)
+    fn order_exists(&mut self, suspect: Suspect) -> bool {
+        order_exists(self.model, &self.graph, suspect, &mut self.buffers)
     }
 }

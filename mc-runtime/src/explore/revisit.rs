@@ -4,11 +4,12 @@
 //! write had never been seen (`as_if_unrevisited`). Only that one is revisited, which is what makes the exploration optimal.
 //! Source: TruSt, POPL 2022, section 3; the maximality test as in `tests/spec/exploration.py`.
 
+use super::frontier::Basis;
 use super::{Explorer, Item};
 use crate::graph::Graph;
 use crate::graph::restrict::Cut;
 use crate::ids::EventId;
-use crate::model::coherence;
+use crate::model::{Suspect, coherence};
 use crate::operation::Code;
 
 /// Memory that is kept between revisits.
@@ -21,13 +22,13 @@ pub(super) struct Buffers {
 
 impl Explorer {
     /// Puts all revisits of the new write into the frontier.
-    pub(super) fn push_revisits(&mut self, write: EventId) {
+    pub(super) fn push_revisits(&mut self, write: EventId, basis: Basis) {
         let mut found = std::mem::take(&mut self.revisit.found);
         found.clear();
         self.find_revisits(write, &mut found);
         let len = self.graph.len() as u32;
         for read in found.drain(..).rev() {
-            self.push(Item::Revisit { len, write, read });
+            self.push(Item::Revisit { len, write, read, basis });
         }
         self.revisit.found = found;
     }
@@ -64,15 +65,20 @@ impl Explorer {
     }
 
     /// Makes the graph in which `read` reads from `write`. Returns whether it is to be executed.
-    pub(super) fn backward(&mut self, len: u32, write: EventId, read: EventId) -> bool {
+    pub(super) fn backward(&mut self, len: u32, write: EventId, read: EventId, basis: Basis) -> bool {
         self.graph.truncate(len as usize);
         self.cut_for(write, read);
+        let (suspect, without_read) = match basis {
+            Basis::Consistent => (Suspect::Event(read), Suspect::Event(write)),
+            Basis::WithoutWrite => (Suspect::Events(write, read), Suspect::Event(write)),
+            Basis::Unknown => (Suspect::Anything, Suspect::Anything),
+        };
         let location = self.graph.event(write).location;
         let from = self.frontier.descend(&mut self.graph);
         let revisited = self.graph.restrict(from, &self.revisit.cut, write);
         let Some(read) = revisited else {
             // The write came first: the read waits again.
-            return coherence::is_atomic(&self.graph, location) && self.order_exists();
+            return coherence::is_atomic(&self.graph, location) && self.order_exists(without_read);
         };
         let event = *self.graph.event(read);
         let index = self.graph.mo_index(write);
@@ -80,9 +86,9 @@ impl Explorer {
         if index < first {
             return false;
         }
-        let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists();
+        let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists(suspect);
         if event.updates() {
-            self.push_revisits(read);
+            self.push_revisits(read, if run { Basis::Consistent } else { Basis::Unknown });
         }
         run
     }

@@ -88,7 +88,37 @@ pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
     match model {
         MemoryModel::Sc => po.or(&rf).or(&mo).or(&fr).acyclic(),
         MemoryModel::Rc20 => rc20(graph, po, rf.or(&mo).or(&fr).closure()),
+        MemoryModel::Tso => tso(graph, &po, &rf, &mo.or(&fr)),
     }
+}
+
+/// Coherence per location, and the global happens-before of `x86tso.cat`. A spawn and an end are stores of locations of their own, which
+/// the beginning and the join read.
+fn tso(graph: &Graph, po: &Relation, rf: &Relation, writes_later: &Relation) -> bool {
+    let ids = graph.order();
+    let event = |i: usize| graph.event(ids[i]);
+    let code = |i: usize| event(i).operation.code;
+    let per_location = Relation::of(ids.len(), |i, j| {
+        po.rows[i][j] && event(i).operation.has_location() && event(i).location == event(j).location
+    });
+    if !per_location.or(rf).or(writes_later).acyclic() {
+        return false;
+    }
+    let locked = |i: usize| match code(i) {
+        Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) => true,
+        Code::Store => event(i).is_seq_cst(),
+        _ => false,
+    };
+    let writes = |i: usize| event(i).writes || matches!(code(i), Code::Spawn | Code::End);
+    let reads = |i: usize| event(i).reads() || matches!(code(i), Code::Begin | Code::Join);
+    let memory = |i: usize| writes(i) || reads(i);
+    let preserved = Relation::of(ids.len(), |i, j| {
+        let buffered = !reads(i) && !writes(j);
+        po.rows[i][j] && memory(i) && memory(j) && (!buffered || locked(i) || locked(j))
+    });
+    let fence = Relation::of(ids.len(), |i, j| i == j && event(i).is_seq_cst_fence());
+    let external = Relation::of(ids.len(), |i, j| rf.rows[i][j] && ids[i].thread != ids[j].thread);
+    preserved.or(&po.then(&fence).then(po)).or(&external).or(writes_later).acyclic()
 }
 
 fn rc20(graph: &Graph, po: Relation, eco: Relation) -> bool {

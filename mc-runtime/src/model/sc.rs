@@ -1,36 +1,28 @@
 //! Sequential consistency: (program order, reads-from, modification order, from-read) is acyclic.
+//!
+//! Of modification order and from-read only the steps to the next write are searched; the others follow from them.
 
-use super::cycle::Cycles;
+use super::search::{Relation, Search, Suspect, next_write, readers};
 use crate::graph::Graph;
-use crate::ids::{EventId, LocationId};
+use crate::ids::EventId;
 
 /// Is there a total order of all events that explains what they read?
-pub(super) fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
-    let node = |id: EventId| graph.event(id).stamp as usize;
-    cycles.reset(graph.len());
-    for &id in graph.order() {
-        let event = graph.event(id);
-        if id.index > 0 {
-            cycles.edge(node(EventId { index: id.index - 1, ..id }), node(id));
+pub(super) fn order_exists(graph: &Graph, suspect: Suspect, search: &mut Search) -> bool {
+    search.acyclic::<Together>(graph, suspect)
+}
+
+/// (po, rf, mo, fr).
+struct Together;
+
+impl Relation for Together {
+    fn successors(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
+        let next = EventId { index: id.index + 1, ..id };
+        if graph.contains(next) {
+            visit(next);
         }
-        if !event.rf.is_init() {
-            cycles.edge(node(event.rf), node(id));
-        }
-    }
-    for location in (0..graph.locations()).map(|l| LocationId(l as u32)) {
-        let mo = graph.mo(location);
-        for pair in mo.windows(2) {
-            cycles.edge(node(pair[0]), node(pair[1]));
-        }
-        for &reader in graph.accesses(location) {
-            let event = graph.event(reader);
-            if event.reads() {
-                let next = mo.get(graph.mo_index(event.rf)).copied();
-                if let Some(next) = next.filter(|n| *n != reader) {
-                    cycles.edge(node(reader), node(next));
-                }
-            }
+        readers(graph, id, visit);
+        if let Some(write) = next_write(graph, id) {
+            visit(write);
         }
     }
-    cycles.acyclic()
 }

@@ -11,14 +11,25 @@ use super::cycle::Cycles;
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId};
 
+/// Memory that is kept between calls.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    cycles: Cycles,
+    events: Vec<EventId>,
+    fences: Vec<usize>,
+}
+
 /// Whether the order exists.
-pub(super) fn order_exists(graph: &Graph, cycles: &mut Cycles) -> bool {
+pub(super) fn order_exists(graph: &Graph, buffers: &mut Buffers) -> bool {
     if graph.seq_cst_events() < 2 {
         return true;
     }
-    let events: Vec<EventId> = graph.order().iter().copied().filter(|e| graph.event(*e).is_seq_cst()).collect();
-    let fences: Vec<usize> = (0..events.len()).filter(|i| graph.event(events[*i]).is_seq_cst_fence()).collect();
-    let search = Search { graph, events: &events, fences: &fences };
+    let Buffers { cycles, events, fences } = buffers;
+    events.clear();
+    events.extend(graph.order().iter().copied().filter(|e| graph.event(*e).is_seq_cst()));
+    fences.clear();
+    fences.extend((0..events.len()).filter(|i| graph.event(events[*i]).is_seq_cst_fence()));
+    let search = Search { graph, events, fences };
     cycles.reset(events.len());
     search.strongly_happens_before(cycles);
     search.synchronises(cycles);

@@ -1,7 +1,7 @@
 //! How an operation finds the engine, and waits: the only place that reaches it through a thread-local.
 
 use crate::exec::arena::{self, Heap};
-use crate::exec::{Engine, Frame, Step};
+use crate::exec::{Engine, Step};
 use std::cell::Cell;
 use std::ptr;
 
@@ -51,10 +51,11 @@ pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {
 #[inline]
 pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
     loop {
-        let (step, compares) = with_engine(|e| (operation(e), e.compares_states()))?;
+        let (step, compared) = with_engine(|e| (operation(e), e.compared_from()))?;
         match step {
             Step::Done(value) => {
-                if compares {
+                let here = (&raw const compared).addr();
+                if compared.is_some_and(|from| from < here) {
                     clean_stack();
                 }
                 return Some(value);
@@ -69,11 +70,13 @@ pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> 
 /// Switches to the scheduler.
 #[inline(never)]
 fn suspend() {
-    let here = frame().stack;
+    let here = stack_pointer();
     let suspender = with_engine(|e| {
         let me = &mut e.threads[e.current.slot()];
         me.suspended_at = here;
-        me.suspender
+        let suspender = me.suspender;
+        e.leave_round();
+        suspender
     });
     let suspender = suspender.expect("only coroutines wait");
     let waiting_to_unwind = std::thread::panicking();
@@ -82,42 +85,26 @@ fn suspend() {
     }
     // SAFETY: the suspender of the running coroutine, which `thread_main` was given and which lives as long as that runs.
     unsafe { (*suspender).suspend(()) };
+    with_engine(Engine::return_to_round);
     if waiting_to_unwind {
         with_engine(|e| e.unwinding_suspended -= 1);
     }
 }
 
-/// Where states are compared, what the engine left below the stack pointer must not differ from round to round.
+/// What the engine left below the stack pointer must not differ from round to round, where states are compared of which it becomes part.
 #[cold]
 #[inline(never)]
 fn clean_stack() {
     std::hint::black_box(&mut [0u64; 512]);
 }
 
-/// The registers that calls preserve, where the code is, and the stack pointer. A loop that the compiler unrolled has a copy of this for each round.
+/// The stack pointer.
 #[inline(always)]
-pub(super) fn frame() -> Frame {
-    let mut frame = Frame::default();
-    let registers = frame.registers.as_mut_ptr();
-    // SAFETY: stores six registers and its own address into an array of seven, and copies the stack pointer.
-    unsafe {
-        std::arch::asm!(
-            "mov [{to}], rbx",
-            "mov [{to} + 8], rbp",
-            "mov [{to} + 16], r12",
-            "mov [{to} + 24], r13",
-            "mov [{to} + 32], r14",
-            "mov [{to} + 40], r15",
-            "lea {here}, [rip]",
-            "mov [{to} + 48], {here}",
-            "mov {sp}, rsp",
-            to = in(reg) registers,
-            here = out(reg) _,
-            sp = out(reg) frame.stack,
-            options(nostack, preserves_flags),
-        );
-    }
-    frame
+fn stack_pointer() -> usize {
+    let here: usize;
+    // SAFETY: copies a register.
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
+    here
 }
 
 /// Is the execution of the calling thread being torn down?

@@ -5,15 +5,18 @@
 //! This is the only room that finds the engine through a thread-local (`context`); everything below it is passed `&mut`.
 
 mod context;
+mod entry;
 mod kinds;
 
-use crate::exec::{Accessed, Body, Engine, Frame, is_static as in_writable_data};
+use crate::exec::{Body, Engine, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 use crate::outcome::FailureKind;
 pub use context::Cut;
-use context::frame;
-pub(crate) use context::{ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine};
+pub(crate) use context::{
+    ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
+};
+use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
 use std::panic::Location;
@@ -39,33 +42,25 @@ fn operation(code: Code, operands: (u64, u64), width: Width, order: Ordering, la
     Operation { a: operands.0, b: operands.1, code, order, failure: order, width, label }
 }
 
-/// Never inlined, unlike its callers: the frame that is compared ends where the code of the test does.
-#[track_caller]
-#[inline(never)]
-fn access(at: *mut (), operation: &Operation, frame: &Frame) -> Option<Accessed> {
-    let site = Some(Location::caller());
-    wait_for(|e| e.access(at as usize, *operation, site, *frame))
-}
-
 /// An atomic load of `width` at `at`.
 #[track_caller]
 #[inline(always)]
 pub fn load(at: *mut (), width: Width, order: Ordering, label: Label) -> Option<u64> {
-    access(at, &operation(Code::Load, (0, 0), width, order, label), &frame()).map(|a| a.old)
+    access(at, operation(Code::Load, (0, 0), width, order, label)).map(|a| a.old)
 }
 
 /// An atomic store.
 #[track_caller]
 #[inline(always)]
 pub fn store(at: *mut (), width: Width, value: u64, order: Ordering, label: Label) -> bool {
-    access(at, &operation(Code::Store, (value, 0), width, order, label), &frame()).is_some()
+    access(at, operation(Code::Store, (value, 0), width, order, label)).is_some()
 }
 
 /// An atomic read-modify-write; returns the old value.
 #[track_caller]
 #[inline(always)]
 pub fn rmw(at: *mut (), width: Width, what: Rmw, operand: u64, order: Ordering, label: Label) -> Option<u64> {
-    access(at, &operation(Code::Rmw(what), (operand, 0), width, order, label), &frame()).map(|a| a.old)
+    access(at, operation(Code::Rmw(what), (operand, 0), width, order, label)).map(|a| a.old)
 }
 
 /// `compare_exchange` (or `_weak`); the old value, `Ok` if it was replaced.
@@ -85,18 +80,27 @@ pub fn compare_exchange(
     weak: bool,
     label: Label,
 ) -> Option<Result<u64, u64>> {
-    let frame = frame();
-    if weak && with_engine(|e| e.may_fail_spuriously())? && choose(2)? == 1 {
-        with_engine(|e| e.threads[e.current.slot()].spurious += 1);
-        let seen = access(at, &operation(Code::Load, (0, 0), width, failure, label), &frame)?.old;
+    if weak && fails_spuriously()? {
+        let seen = access(at, operation(Code::Load, (0, 0), width, failure, label))?.old;
         // A failure with another value is what the strong one does.
         assume(seen == expected);
         return Some(Err(seen));
     }
     let operation = operation(Code::CompareExchange, (expected, new), width, success, label);
     let operation = Operation { failure: failure.into(), ..operation };
-    let accessed = access(at, &operation, &frame)?;
+    let accessed = access(at, operation)?;
     Some(if accessed.wrote { Ok(accessed.old) } else { Err(accessed.old) })
+}
+
+/// Does a weak compare-exchange of the calling thread fail for no reason?
+#[track_caller]
+#[inline(never)]
+fn fails_spuriously() -> Option<bool> {
+    if !with_engine(|e| e.may_fail_spuriously())? || choose(2)? == 0 {
+        return Some(false);
+    }
+    with_engine(|e| e.threads[e.current.slot()].spurious += 1);
+    Some(true)
 }
 
 /// A guarded read-modify-write on the 32- or 64-bit state word of a blocking shim; returns the old value.
@@ -105,7 +109,7 @@ pub fn compare_exchange(
 #[track_caller]
 #[inline(always)]
 pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Label) -> Option<u64> {
-    access(at, &Operation::guarded(guard, width, order.into(), label), &frame()).map(|a| a.old)
+    access(at, Operation::guarded(guard, width, order.into(), label)).map(|a| a.old)
 }
 
 /// A fence.
@@ -161,7 +165,7 @@ pub fn cell_write(at: *mut (), size: usize) {
 #[inline(never)]
 pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
     let site = Some(Location::caller());
-    let (name, mut body) = (name, Some(Body(body)));
+    let (name, mut body) = (name, Some(Body::Once(body)));
     // The engine keeps the name longer than the execution's memory lives.
     let mut kept = with_engine(|_| name.as_deref().map(str::to_owned)).flatten();
     drop(name);

@@ -70,8 +70,12 @@ fn get(bytes: &mut &[u8]) -> Result<u32, ScheduleError> {
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sc = self.memory_model == MemoryModel::Sc;
-        let mut bytes = vec![u8::from(sc) | u8::from(self.allow_panics) << 1];
+        let model = match self.memory_model {
+            MemoryModel::Rc20 => 0,
+            MemoryModel::Sc => 1,
+            MemoryModel::Tso => 4,
+        };
+        let mut bytes = vec![model | u8::from(self.allow_panics) << 1];
         bytes.extend(self.digest.to_le_bytes());
         put(&mut bytes, self.learned.len() as u32);
         self.learned.iter().for_each(|key| bytes.extend(key.to_le_bytes()));
@@ -128,7 +132,12 @@ fn take_u16(bytes: &mut &[u8]) -> Result<u16, ScheduleError> {
 
 fn decode(bytes: &mut &[u8]) -> Result<Schedule, ScheduleError> {
     let flags = get(bytes)?;
-    let memory_model = if flags & 1 == 1 { MemoryModel::Sc } else { MemoryModel::Rc20 };
+    let memory_model = match flags & 5 {
+        0 => MemoryModel::Rc20,
+        1 => MemoryModel::Sc,
+        4 => MemoryModel::Tso,
+        _ => return Err(ScheduleError::Damaged),
+    };
     let digest = take_u16(bytes)?;
     let keys = get(bytes)?;
     let learned = (0..keys).map(|_| take_u16(bytes)).collect::<Result<_, _>>()?;
@@ -170,9 +179,12 @@ mod tests {
 
     #[test]
     fn a_schedule_survives_its_string() {
-        let text = example().to_string();
-        assert_eq!(text.parse(), Ok(example()));
-        assert!(text.len() < 60, "{text}");
+        for memory_model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
+            let schedule = Schedule { memory_model, ..example() };
+            let text = schedule.to_string();
+            assert_eq!(text.parse(), Ok(schedule));
+            assert!(text.len() < 60, "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod names;
 mod units;
 
 use crate::judge::Required;
-use crate::options::{Drop, MemoryModel, Options, Strategy};
+use crate::options::{Drop, MemoryModel, Options, Reduction, Strategy};
 use crate::outcome::FailureKind;
 
 pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy};
@@ -27,6 +27,8 @@ pub struct Layer {
     pub queue_limit: Option<(u64, Drop)>,
     pub hang_limit: Option<u64>,
     pub allow_panics: Option<bool>,
+    /// What is not left out.
+    pub no_reduction: Option<Reduction>,
     /// The kind of failure that the test must show.
     pub expect: Option<FailureKind>,
     /// The weakest verdict that passes.
@@ -55,7 +57,7 @@ pub enum SettingError {
 }
 
 /// Every option, as written in an attribute. As an environment variable it is in capitals, with `MC_` before it.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "memory_model",
     "strategy",
     "seed",
@@ -67,6 +69,7 @@ pub const NAMES: [&str; 13] = [
     "queue_limit",
     "hang_limit",
     "allow_panics",
+    "no_reduction",
     "expect",
     "require",
 ];
@@ -114,6 +117,7 @@ impl Layer {
             "queue_limit" => self.queue_limit = Some(queue_limit(value)?),
             "hang_limit" => self.hang_limit = Some(duration(value)?),
             "allow_panics" => self.allow_panics = Some(value.parse().map_err(|_| Expected("`true` or `false`"))?),
+            "no_reduction" => self.no_reduction = Some(value.parse()?),
             "expect" => self.expect = Some(value.parse()?),
             "require" => self.require = Some(value.parse()?),
             _ => return Err(None),
@@ -136,6 +140,7 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.or(lower.hang_limit),
             allow_panics: self.allow_panics.or(lower.allow_panics),
+            no_reduction: self.no_reduction.or(lower.no_reduction),
             expect: self.expect.or(lower.expect),
             require: self.require.or(lower.require),
         }
@@ -161,6 +166,7 @@ impl Layer {
             hang_limit: self.hang_limit.unwrap_or(lower.hang_limit),
             allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
             spurious_failures: lower.spurious_failures,
+            reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
         }
     }
 }
@@ -171,8 +177,10 @@ mod tests {
 
     #[test]
     fn every_name_can_be_set() {
-        let values =
-            ["sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "leak", "bounded"];
+        let values = [
+            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "retry", "leak",
+            "bounded",
+        ];
         let layer = Layer::from_attribute(NAMES.into_iter().zip(values)).unwrap();
         let options = layer.options();
         assert_eq!(options.strategy, Strategy::Pct(3));
@@ -181,6 +189,7 @@ mod tests {
         assert_eq!(options.time_limit, Some(5_400_000));
         assert_eq!(options.max_memory, Some(4 << 30));
         assert_eq!(options.queue_limit, Some((8, Drop::Oldest)));
+        assert!(!options.reductions.retry);
         assert_eq!(layer.expect, Some(FailureKind::Leak));
         assert_eq!(layer.require, Some(Required::Bounded));
     }

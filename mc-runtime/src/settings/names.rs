@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Expected;
 use crate::judge::Required;
-use crate::options::{MemoryModel, Strategy};
+use crate::options::{MemoryModel, Reduction, Strategy};
 use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
@@ -118,6 +118,7 @@ impl fmt::Display for MemoryModel {
         out.pad(match self {
             Self::Rc20 => "rc20",
             Self::Sc => "sc",
+            Self::Tso => "tso",
         })
     }
 }
@@ -129,7 +130,27 @@ impl fmt::Display for Strategy {
             Self::Bfs => out.pad("bfs"),
             Self::Random => out.pad("random"),
             Self::Walk => out.pad("walk"),
+            Self::Pos => out.pad("pos"),
             Self::Pct(depth) => write!(out, "pct:{depth}"),
+        }
+    }
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Retry => "retry",
+        })
+    }
+}
+
+impl FromStr for Reduction {
+    type Err = Expected;
+
+    fn from_str(text: &str) -> Result<Self, Expected> {
+        match text {
+            "retry" => Ok(Self::Retry),
+            _ => Err(Expected("`retry`")),
         }
     }
 }
@@ -170,6 +191,10 @@ mod tests {
         for verdict in [Verdict::Proved, Verdict::Failed, Verdict::Interrupted, Verdict::Error] {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }
-        assert_eq!(serde_json::to_value(MemoryModel::Rc20).unwrap(), MemoryModel::Rc20.to_string());
+        for model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
+            assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
+            assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
+        }
+        assert_eq!(serde_json::to_value(Reduction::Retry).unwrap(), Reduction::Retry.to_string());
     }
 }

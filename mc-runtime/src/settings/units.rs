@@ -18,7 +18,8 @@ impl std::error::Error for Expected {}
 
 const DURATION: Expected = Expected("a duration above 0 such as `500ms`, `90s`, `10m` or `1h30m`");
 const SIZE: Expected = Expected("a size above 0 such as `512M`, `4G` or `1500MB`");
-const STRATEGY: Expected = Expected("`dfs`, `bfs`, `random`, `walk` or `pct:N` (N priority changes, such as `pct:3`)");
+const STRATEGY: Expected =
+    Expected("`dfs`, `bfs`, `random`, `walk`, `pos` or `pct:N` (N priority changes, such as `pct:3`)");
 const QUEUE: Expected = Expected("a whole number above 0, alone or followed by `:newest`, `:oldest` or `:random`");
 
 /// A whole number above 0; `_` and `,` may group digits.
@@ -87,6 +88,7 @@ pub fn strategy(text: &str) -> Result<Strategy, Expected> {
         "bfs" => Ok(Strategy::Bfs),
         "random" => Ok(Strategy::Random),
         "walk" => Ok(Strategy::Walk),
+        "pos" => Ok(Strategy::Pos),
         _ => {
             let depth = text.strip_prefix("pct:").and_then(|depth| depth.parse().ok());
             depth.filter(|depth| *depth > 0).map(Strategy::Pct).ok_or(STRATEGY)
@@ -99,7 +101,8 @@ pub fn memory_model(text: &str) -> Result<MemoryModel, Expected> {
     match text {
         "rc20" => Ok(MemoryModel::Rc20),
         "sc" => Ok(MemoryModel::Sc),
-        _ => Err(Expected("`rc20` or `sc`")),
+        "tso" => Ok(MemoryModel::Tso),
+        _ => Err(Expected("`rc20`, `sc` or `tso`")),
     }
 }
 
@@ -157,7 +160,8 @@ mod tests {
     #[test]
     fn strategies_and_limits_are_strict() {
         assert_eq!(strategy("pct:3"), Ok(Strategy::Pct(3)));
-        for wrong in ["pct", "pct:0", "pct:-1", "DFS", ""] {
+        assert_eq!(strategy("pos"), Ok(Strategy::Pos));
+        for wrong in ["pct", "pct:0", "pct:-1", "pos:3", "DFS", ""] {
             assert_eq!(strategy(wrong), Err(STRATEGY), "{wrong}");
         }
         assert_eq!(queue_limit("8"), Ok((8, Drop::Newest)));

@@ -75,6 +75,25 @@ fn a_required_verdict_is_lowered_only_when_that_is_allowed() {
     assert_eq!(code(&["bounded_by_its_attribute", "--require", "proved"]), 120);
     assert_eq!(code(&["many_executions", "--strategy", "walk", "--max-executions", "20"]), 0);
     assert_eq!(code(&["must_be_proved", "--strategy", "walk", "--max-executions", "20"]), 120);
+    // A sampler proves nothing, not even where it makes more executions than there are.
+    assert_eq!(code(&["many_executions", "--strategy", "pos", "--max-executions", "6000"]), 0);
+    assert_eq!(code(&["must_be_proved", "--strategy", "pos", "--max-executions", "6000"]), 120);
+}
+
+#[test]
+fn what_a_processor_does_not_show_is_proved_for_it_and_is_still_a_failure() {
+    let fixture = fixture("failing");
+    let publish = |model: &str| fixture.cargo_mc(["test", "publish", "--memory-model", model].iter().chain(&JSON));
+    for (model, code, verdict) in [("tso", 0, "proved"), ("sc", 0, "proved"), ("rc20", 100, "failed")] {
+        let run = publish(model);
+        assert_eq!(
+            (run.code, test(&run, "cell::publish")["verdict"].as_str()),
+            (code, Some(verdict)),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stdout.contains(&format!(r#""memory_model":"{model}""#)), "{}", run.stdout);
+    }
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! Awaits: a load (or a compare-exchange that fails) in a loop that does nothing until it reads what it waits for.
+//!
+//! Nobody says that a read is one: it is tried. A read at a load that is known to be in a loop stays *open* until the thread does something else. If it
+//! comes back to the same load with the same state instead, the read had no effect and is taken out of the graph again, as if the thread had not come
+//! there yet. A load tries what it may read, the oldest write first, and a value only once; when there is nothing left to try, the thread waits for another write.
+//! So awaits block no execution. A round of several reads, and one whose read was changed by a revisit, ends with a `Block` event instead (`spin`).
+//! Source: rule `tested` of `tests/spec/awaits.py`; the argument is in `docs/reductions.md`.
+
+use super::access::Accessed;
+use super::thread::{State, Waiting};
+use super::{Engine, Guide, Step};
+use crate::explore::Reading;
+use crate::graph::Site;
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::{BlockReason, Code, Operation};
+
+impl Engine {
+    /// Is the read that the running thread is about to add to be tried?
+    pub(super) fn tries(&self, operation: &Operation, site: Site) -> bool {
+        let reads = matches!(operation.code, Code::Load | Code::CompareExchange);
+        reads && matches!(self.guide, Guide::Explore) && site.is_some_and(|s| self.loops.knows(s))
+    }
+
+    /// Adds a read that may be taken back. `None`: there is nothing left to try.
+    pub(super) fn try_read(&mut self, operation: Operation, location: LocationId, site: Site) -> Option<EventId> {
+        let thread = self.current;
+        let id = loop {
+            let index = self.untried(thread, &operation, location)?;
+            let write = self.explorer.graph.mo_at(location, index);
+            if operation.result(self.explorer.graph.value(location, write)).is_some() {
+                self.me().forget_tries();
+                return Some(self.explorer.add_access(thread, operation, location, site));
+            }
+            match self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site) {
+                Some(id) => break id,
+                None => self.me().unreadable.push(write),
+            }
+        };
+        self.me().open = Some(id);
+        Some(id)
+    }
+
+    /// The thread waits until there is something to try.
+    pub(super) fn await_write(&mut self, operation: Operation, location: LocationId, site: Site) -> Step<Accessed> {
+        let me = self.me();
+        me.state = State::Await;
+        me.waiting = Some(Waiting { operation, location, site });
+        Step::Wait
+    }
+
+    /// The thread has come back from its open read to the load that made it, with nothing changed.
+    pub(super) fn take_back(&mut self, read: EventId) {
+        let thread = self.current;
+        let event = self.explorer.graph.event(read);
+        let value = self.explorer.graph.value(event.location, event.rf);
+        let stamp = event.stamp as usize;
+        self.explorer.graph.truncate(stamp);
+        self.order.pop();
+        let me = &mut self.threads[thread.slot()];
+        me.tried.push(value);
+        me.position -= 1;
+        me.rounds.forget_last();
+        if let Some(heap) = &mut self.heap {
+            heap.events = me.position as u32;
+        }
+    }
+
+    /// The running thread does something else than to come back: what it has read stays, and what else it could have read is for later.
+    pub(super) fn close(&mut self) {
+        let me = &mut self.threads[self.current.slot()];
+        let Some(read) = me.open.take() else { return };
+        me.forget_tries();
+        self.explorer.add_other_reads(read);
+    }
+
+    /// Has a thread that waits something to try?
+    pub(super) fn can_try(&self, thread: ThreadId) -> bool {
+        let waiting = self.threads[thread.slot()].waiting;
+        waiting.is_some_and(|w| self.untried(thread, &w.operation, w.location).is_some())
+    }
+
+    /// The oldest write that the thread may read and whose value it has not tried. Of a compare-exchange, only the newest write is tried: it would change older ones.
+    fn untried(&self, thread: ThreadId, operation: &Operation, location: LocationId) -> Option<usize> {
+        let graph = &self.explorer.graph;
+        let newest = graph.mo(location).len();
+        let oldest = if operation.code == Code::Load { self.explorer.earliest(thread, location) } else { newest };
+        let me = &self.threads[thread.slot()];
+        let is_new = |write| !me.tried.contains(&graph.value(location, write)) && !me.unreadable.contains(&write);
+        (oldest..=newest).find(|index| is_new(graph.mo_at(location, *index)))
+    }
+
+    /// Nobody can move: threads that wait in an await read the newest write for ever.
+    pub(super) fn stop_awaits(&mut self) {
+        for slot in 0..self.threads.len() {
+            let thread = &self.threads[slot];
+            let Some(w) = thread.waiting.filter(|_| thread.state == State::Await) else { continue };
+            self.current = ThreadId(slot as u32);
+            let newest = self.explorer.graph.mo(w.location).len();
+            let read = self.explorer.add_at(self.current, w.operation, w.location, newest, Reading::Any, w.site);
+            debug_assert!(read.is_some(), "the newest write can always be read");
+            self.executed_event();
+            let _: Step<()> = self.block(BlockReason::Spin, 1, w.site);
+        }
+    }
+
+    /// Is the running thread stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
+    /// this read and is otherwise the same, the thread waits for a newer value.
+    pub(super) fn is_hopeless(&self) -> bool {
+        let last = self.me_ref().position.checked_sub(1).map(|last| self.current.event(last));
+        last.map(|id| self.explorer.graph.event(id)).is_some_and(|event| {
+            let old = event.reads() && event.rf != self.explorer.graph.mo_max(event.location);
+            old && (event.settled || !event.added_max)
+        })
+    }
+}

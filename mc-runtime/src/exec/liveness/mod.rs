@@ -1,0 +1,105 @@
+//! Which registers and stack slots of a caller hold values that its code will never read: what a failed retry leaves behind.
+//!
+//! Asked for the address where a thread goes on after a load, this decodes the machine code of the function around it (`function`, `image`), says what
+//! each instruction reads and overwrites (`effects`), which calls do not return (`returns`), and follows every path from there (`walk`). A value
+//! is dead only if it is overwritten as a whole, before it is read, on all of them. Whatever is not understood reads everything.
+//! Not here: what a dead value is left out of (`spin`).
+
+mod effects;
+mod function;
+mod image;
+mod landing;
+mod returns;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use function::Function;
+use image::Image;
+use returns::Returns;
+use rustc_hash::FxHashMap;
+
+/// A set of registers that calls preserve and of stack slots, as bits: first `rbx`, `rbp`, `r12` to `r15`, then the words from the stack pointer on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places(u64);
+
+impl Places {
+    /// How many registers there are.
+    const REGISTERS: u32 = 6;
+    const ALL_REGISTERS: Places = Places((1 << Self::REGISTERS) - 1);
+    const NONE: Places = Places(0);
+
+    /// One register.
+    pub(crate) fn has_register(self, which: usize) -> bool {
+        self.0 >> which & 1 == 1
+    }
+
+    /// The words above the stack pointer, lowest first.
+    pub(crate) fn slots(self) -> impl Iterator<Item = usize> {
+        let mut bits = self.0 >> Self::REGISTERS;
+        std::iter::from_fn(move || {
+            let lowest = bits.trailing_zeros();
+            bits &= bits.checked_sub(1)?;
+            Some(lowest as usize)
+        })
+    }
+
+    /// The registers and the first `slots` words.
+    fn with_slots(slots: u32) -> Self {
+        let bits = (Self::REGISTERS + slots).min(u64::BITS);
+        Places(u64::MAX >> (u64::BITS - bits))
+    }
+
+    fn register(which: u32) -> Self {
+        Places(1 << which)
+    }
+
+    /// The words that `[from, to)` bytes from the stack pointer overlap, or with `whole`, cover.
+    fn words(from: i64, to: i64, whole: bool) -> Self {
+        let limit = i64::from(u64::BITS - Self::REGISTERS);
+        let (first, last) = if whole { ((from + 7) >> 3, to >> 3) } else { (from >> 3, (to + 7) >> 3) };
+        (first.clamp(0, limit)..last.clamp(0, limit))
+            .fold(Self::NONE, |all, word| all | Places(1 << (word as u32 + Self::REGISTERS)))
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn without(self, other: Self) -> Self {
+        Places(self.0 & !other.0)
+    }
+}
+
+impl std::ops::BitOr for Places {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Places(self.0 | other.0)
+    }
+}
+
+impl std::ops::BitAnd for Places {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Places(self.0 & other.0)
+    }
+}
+
+/// What was found out so far, by the address where a thread goes on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Liveness {
+    known: FxHashMap<u64, Places>,
+}
+
+impl Liveness {
+    /// What is dead where a call returns to `code`.
+    pub(super) fn dead(&mut self, code: u64) -> Places {
+        *self.known.entry(code).or_insert_with(|| dead(code).unwrap_or(Places::NONE))
+    }
+}
+
+fn dead(code: u64) -> Option<Places> {
+    let image = Image::of_this_process()?;
+    let function = Function::around(image, code)?;
+    Some(walk::dead(&function, code, &mut Returns::new(image)))
+}

@@ -1,0 +1,117 @@
+//! The state of a thread at an operation: all that could tell one round of a loop from another, byte by byte.
+//!
+//! The place in the code, the registers that a call preserves, the stack from the caller of the operation to its base, the stacks of the other
+//! threads (it may count in what they lend it), the arenas, the writable data and the thread-locals of the executable.
+
+use super::arena::Heap;
+use super::liveness::Places;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// The registers and the stack pointer of a thread at an operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
+    /// The lowest address of the stack that is compared.
+    pub stack: usize,
+    /// The registers that calls preserve: `rbx`, `rbp`, `r12` to `r15`.
+    pub registers: [u64; 6],
+    /// Where the thread goes on after the operation. A loop that the compiler unrolled has one for each round.
+    pub code: u64,
+    /// The operation: where, the operands, and the rest.
+    pub asked: [u64; 4],
+}
+
+/// What a loop could change, besides its own frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<'a> {
+    /// The end of the running thread's stack.
+    pub base: usize,
+    /// What the other threads use of theirs.
+    pub others: &'a [(usize, usize)],
+    /// The arenas.
+    pub heap: Option<&'a Heap>,
+}
+
+/// Passes what is only the thread's own to `look`, piece by piece, until that says no: the frame but for what is `dead` in it, and the stack above it. Returns whether it never did.
+pub(super) fn own(frame: &Frame, dead: Places, base: usize, mut look: impl FnMut(&[u8]) -> bool) -> bool {
+    let live = frame.registers.iter().enumerate().filter(|(which, _)| !dead.has_register(*which)).map(|(_, r)| r);
+    let mut from = frame.stack;
+    live.chain([&frame.code]).chain(&frame.asked).all(|word| look(&word.to_ne_bytes()))
+        && dead.slots().all(|slot| {
+            let start = std::mem::replace(&mut from, frame.stack + (slot + 1) * size_of::<u64>());
+            look(memory(start, frame.stack + slot * size_of::<u64>() - start))
+        })
+        && look(memory(from, base.saturating_sub(from)))
+}
+
+/// Likewise what others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals.
+pub(super) fn shared(around: Around<'_>, mut look: impl FnMut(&[u8]) -> bool) -> bool {
+    let Around { others, heap, .. } = around;
+    let mut look = |start: usize, len: usize| look(&len.to_ne_bytes()) && look(memory(start, len));
+    others.iter().all(|(start, end)| look(*start, end.saturating_sub(*start)))
+        && heap.into_iter().flat_map(Heap::memory).all(|(start, len)| look(start, len))
+        && data().iter().chain([&thread_locals()]).all(|(start, len)| look(*start, *len))
+}
+
+fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
+    // SAFETY: the ranges are the calling thread's own stack above its frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
+    // segments: all mapped and readable. No other thread runs while the slice is looked at; bytes that were never written are read as whatever they hold.
+    unsafe { std::slice::from_raw_parts(start as *const u8, len) }
+}
+
+/// The executable's thread-locals of this thread of the operating system.
+fn thread_locals() -> (usize, usize) {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    let size = *SIZE.get_or_init(|| {
+        let mut size = 0usize;
+        // SAFETY: `visit_tls` only reads the headers that it is given, and writes to the number that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit_tls), ptr::from_mut(&mut size).cast()) };
+        size
+    });
+    let end: usize;
+    // SAFETY: the x86-64 ABI for thread-local storage: the word at `fs:0` is the thread pointer, and the executable's block ends there.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) end, options(nostack, readonly, preserves_flags)) };
+    (end - size, size)
+}
+
+/// The size of the executable's thread-local block.
+extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the dynamic loader passes a valid description, and `found` is the number of `thread_locals`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<usize>()) };
+    // SAFETY: that many headers stand there.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    if let Some(tls) = headers.iter().find(|h| h.p_type == libc::PT_TLS) {
+        *found = (tls.p_memsz as usize).next_multiple_of(tls.p_align.max(1) as usize);
+    }
+    1 // the executable comes first; no more
+}
+
+/// The writable segments of the executable: `.data` and `.bss`.
+pub(crate) fn data() -> &'static [(usize, usize)] {
+    static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let mut found = Vec::new();
+        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
+        found
+    })
+}
+
+/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
+extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
+    // SAFETY: that many headers stand there.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let range = |h: &libc::Elf64_Phdr| {
+        let start = (info.dlpi_addr + h.p_vaddr) as usize;
+        (start, start + h.p_memsz as usize)
+    };
+    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
+    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
+        let (start, end) = range(header);
+        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
+        found.push((start, end - start));
+    }
+    1 // the executable comes first; no more
+}
