@@ -54,11 +54,11 @@ const SERIES: [Series; 3] = [
     },
     Series {
         name: "executions",
-        title: "ms_queue(3): the first n executions",
+        title: "mutex_inc(2, 10): the first n executions",
         across: "executions",
         scale: Scale::Log,
         steps: &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000],
-        request: |most| Request { executions: Some(most), ..Request::new("ms_queue", &[3], LIMIT) },
+        request: |most| Request { executions: Some(most), ..Request::new("mutex_inc", &[2, 10], LIMIT) },
     },
 ];
 
