@@ -1,9 +1,12 @@
-//! Which workloads are compared, and how many executions ours must make.
+//! Which correct workloads are compared, and how many executions ours must make.
+//!
+//! Where `peers` says that a count is wrong, and it has become better, the line that it prints goes here.
+//! Not here: what an optimal checker needs ([`crate::optimum`]), and workloads with a mistake ([`crate::bugs`]).
 
-/// A workload with its parameters.
+/// A correct workload with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// A name in `workloads.rs`.
+    /// A name in `workloads.rs` or `more_workloads.rs`.
     pub workload: &'static str,
     /// Its parameters.
     pub parameters: &'static [usize],
@@ -26,53 +29,113 @@ const fn full(workload: &'static str, parameters: &'static [usize], complete: u6
 /// All cases, in the order of the table. Each workload is correct.
 pub const CASES: &[Case] = &[
     quick("nothing", &[], 1, 0),
+    quick("spawn_join", &[2], 1, 0),
     quick("inc", &[2], 2, 0),
     quick("inc", &[3], 6, 0),
     quick("inc", &[4], 24, 0),
-    full("inc", &[5], 120, 0),
+    quick("inc", &[5], 120, 0),
+    quick("inc", &[6], 720, 0),
+    full("inc", &[7], 5_040, 0),
+    full("inc", &[8], 40_320, 0),
     quick("inc_arc", &[2], 2, 0),
-    full("inc_arc", &[3], 6, 0),
+    quick("inc_arc", &[3], 6, 0),
+    quick("inc_racy", &[2], 4, 0),
+    quick("inc_racy", &[3], 36, 0),
     quick("sb", &[], 4, 0),
     quick("sb_sc", &[], 3, 0),
+    quick("sb_fence", &[], 3, 0),
     quick("mp", &[], 2, 0),
+    quick("two_plus_two_w", &[], 4, 0),
+    quick("coherence", &[], 2, 0),
+    quick("corr", &[], 72, 0),
+    quick("iriw_sc", &[], 15, 0),
+    quick("history", &[6], 8, 0),
+    quick("history", &[7], 9, 0),
+    quick("history", &[8], 10, 0),
     quick("mutex_inc", &[2, 1], 2, 0),
+    quick("mutex_inc", &[2, 3], 20, 0),
     quick("mutex_inc", &[3, 1], 6, 0),
     full("mutex_inc", &[3, 2], 90, 0),
+    full("mutex_inc", &[3, 4], 34_650, 0),
+    quick("mutex_inc", &[4, 1], 24, 0),
     quick("mutex_indep", &[2], 1, 0),
     full("mutex_indep", &[4], 1, 0),
     quick("ww_indep", &[2, 2], 1, 0),
+    full("ww_indep", &[2, 10], 1, 0),
     full("ww_indep", &[4, 10], 1, 0),
+    quick("ww_indep", &[2, 600], 1, 0),
+    quick("readers", &[2], 4, 0),
     quick("readers", &[3], 8, 0),
+    quick("readers", &[7], 128, 0),
+    quick("lastzero", &[2], 5, 0),
     quick("lastzero", &[3], 12, 0),
     full("lastzero", &[4], 28, 0),
-    quick("ms_queue", &[2], 100, 0),
-    full("ms_queue", &[3], 588_456, 300),
-    quick("treiber", &[2], 38, 8),
-    full("treiber", &[3], 40_696, 15_068),
+    quick("lastzero", &[10], 3_328, 0),
+    full("lastzero", &[15], 147_456, 0),
+    quick("indexer", &[12], 8, 0),
+    full("indexer", &[16], 32_768, 0),
+    quick("ms_queue", &[2], 16, 24),
+    full("ms_queue", &[3], 1_368, 6_514),
+    quick("treiber", &[2], 22, 10),
+    full("treiber", &[3], 4_812, 5_079),
+    quick("mpmc", &[2], 54, 0),
+    full("mpmc", &[3], 85_056, 5_385),
     quick("condvar_pc", &[1], 2, 0),
-    full("condvar_pc", &[2], 10, 0),
+    quick("condvar_pc", &[2], 10, 0),
+    quick("condvar_pc", &[3], 53, 0),
     quick("rwlock", &[1, 1], 2, 0),
     quick("rwlock", &[2, 1], 14, 0),
-    quick("spin_lock", &[2], 2, 2),
-    quick("ticket_lock", &[2], 2, 2),
-    full("ticket_lock", &[3], 6, 24),
-    quick("seqlock", &[1], 15, 5),
-    full("seqlock", &[2], 225, 175),
-    quick("peterson_swap", &[], 10, 7),
+    quick("rwlock", &[2, 2], 48, 0),
+    quick("spin_lock", &[2], 2, 1),
+    quick("spin_lock", &[3], 6, 5),
+    quick("ticket_lock", &[2], 2, 0),
+    quick("ticket_lock", &[3], 6, 0),
+    quick("ticket_lock", &[4], 24, 0),
+    full("ticket_lock", &[5], 120, 0),
+    quick("seqlock", &[1], 10, 0),
+    quick("seqlock", &[2], 100, 0),
+    full("seqlock", &[3], 1_000, 0),
+    quick("peterson", &[], 4, 5),
+    quick("peterson_swap", &[], 4, 5),
+    quick("philosophers", &[2], 2, 0),
     quick("philosophers", &[3], 6, 0),
+    full("philosophers", &[4], 14, 0),
+    quick("philosophers", &[14], 16_382, 0),
+    quick("arc_drop", &[2], 2, 0),
     quick("arc_drop", &[3], 6, 0),
+    full("arc_drop", &[4], 24, 0),
     quick("barrier", &[2], 2, 0),
-    full("barrier", &[3], 24, 0),
+    quick("barrier", &[3], 24, 0),
 ];
 
 impl Case {
     /// As in `mutex_inc(3, 2)`.
     pub fn title(&self) -> String {
-        let parameters: Vec<String> = self.parameters.iter().map(usize::to_string).collect();
-        if parameters.is_empty() {
-            self.workload.to_owned()
-        } else {
-            format!("{}({})", self.workload, parameters.join(", "))
-        }
+        title(self.workload, self.parameters)
+    }
+
+    /// The line of this case with other counts.
+    pub fn line(&self, complete: u64, blocked: u64) -> String {
+        let Self { workload, parameters, .. } = self;
+        let speed = if self.quick { "quick" } else { "full" };
+        format!("{speed}({workload:?}, &{parameters:?}, {complete}, {blocked}),")
+    }
+}
+
+/// A workload with its parameters, as in `mutex_inc(3, 2)`.
+pub fn title(workload: &str, parameters: &[usize]) -> String {
+    let parameters: Vec<String> = parameters.iter().map(usize::to_string).collect();
+    if parameters.is_empty() { workload.to_owned() } else { format!("{workload}({})", parameters.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_is_named_as_a_call_and_written_as_in_the_table() {
+        let case = quick("mutex_inc", &[3, 2], 90, 0);
+        assert_eq!((case.title().as_str(), title("sb", &[]).as_str()), ("mutex_inc(3, 2)", "sb"));
+        assert_eq!(case.line(91, 7), "quick(\"mutex_inc\", &[3, 2], 91, 7),");
     }
 }

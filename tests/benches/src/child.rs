@@ -5,7 +5,7 @@ use crate::measurement::{End, Measurement};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a process is asked for.
@@ -19,18 +19,40 @@ pub struct Request {
     pub limit: Duration,
     /// The check is repeated until this much time has passed.
     pub repeat: Duration,
-    /// At most this many executions (only `mc` is asked for that).
+    /// At most this many executions, of one check.
     pub executions: Option<u64>,
     /// The body is explored this often in one check, by a choice before it (only `mc` can that).
     pub times: u64,
+    /// How the tool searches: [`EXHAUSTIVE`], or a sampler of its own, such as `pct:3`.
+    pub mode: String,
+    /// The seed of a sampler.
+    pub seed: u64,
 }
 
+/// The mode in which every execution is looked for.
+pub const EXHAUSTIVE: &str = "dfs";
+
 impl Request {
+    /// One exhaustive check of a workload.
+    pub fn new(workload: &str, parameters: &[usize], limit: Duration) -> Self {
+        Self {
+            workload: workload.to_owned(),
+            parameters: parameters.to_vec(),
+            limit,
+            repeat: Duration::ZERO,
+            executions: None,
+            times: 1,
+            mode: EXHAUSTIVE.to_owned(),
+            seed: 0,
+        }
+    }
+
     fn to_arguments(&self) -> Vec<String> {
         let milliseconds = |duration: Duration| duration.as_millis().to_string();
         let most = self.executions.map_or("-".to_owned(), |n| n.to_string());
         let (limit, repeat) = (milliseconds(self.limit), milliseconds(self.repeat));
-        let head = [limit, repeat, most, self.times.to_string(), self.workload.clone()];
+        let (times, seed) = (self.times.to_string(), self.seed.to_string());
+        let head = [limit, repeat, most, times, self.mode.clone(), seed, self.workload.clone()];
         head.into_iter().chain(self.parameters.iter().map(usize::to_string)).collect()
     }
 
@@ -40,9 +62,11 @@ impl Request {
         let (limit, repeat) = (milliseconds()?, milliseconds()?);
         let executions = arguments.next()?.parse().ok();
         let times = arguments.next()?.parse().ok()?;
+        let mode = arguments.next()?;
+        let seed = arguments.next()?.parse().ok()?;
         let workload = arguments.next()?;
         let parameters = arguments.map(|p| p.parse().ok()).collect::<Option<_>>()?;
-        Some(Self { workload, parameters, limit, repeat, executions, times })
+        Some(Self { workload, parameters, limit, repeat, executions, times, mode, seed })
     }
 
     /// [`Request::from_arguments`] of this process.
@@ -51,7 +75,7 @@ impl Request {
     /// If somebody else than the driver started it, and got them wrong.
     pub fn of_this_process() -> Self {
         let request = Self::from_arguments(std::env::args().skip(1));
-        request.expect("usage: LIMIT_MS REPEAT_MS EXECUTIONS|- TIMES WORKLOAD PARAMETERS...")
+        request.expect("usage: LIMIT_MS REPEAT_MS EXECUTIONS|- TIMES MODE SEED WORKLOAD PARAMETERS...")
     }
 }
 
@@ -66,6 +90,13 @@ pub fn run(program: &Path, request: &Request) -> Measurement {
     measured.unwrap_or_else(|| Measurement::crashed(&format!("{}", output.status)))
 }
 
+/// As [`run`], with the seconds from before the process was started until it has ended.
+pub fn run_timed(program: &Path, request: &Request) -> (Measurement, f64) {
+    let started = Instant::now();
+    let measured = run(program, request);
+    (measured, started.elapsed().as_secs_f64())
+}
+
 /// Says what was measured, and ends the process, whatever its other threads are about.
 pub fn finish(mut measurement: Measurement) -> ! {
     // Whoever comes first (the end, a panic, the limit) keeps it.
@@ -78,20 +109,29 @@ pub fn finish(mut measurement: Measurement) -> ! {
 
 /// Executions, counted by the body, under tools that do not say how many they made.
 static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+/// After how many it ends.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+static STARTED: OnceLock<Instant> = OnceLock::new();
 
 /// Called by the body at the start of each execution.
 pub fn execution() {
-    EXECUTIONS.fetch_add(1, Ordering::Relaxed);
+    let before = EXECUTIONS.fetch_add(1, Ordering::Relaxed);
+    if before == MOST.load(Ordering::Relaxed) {
+        finish(measured(End::Truncated, before, 1, String::new()));
+    }
+}
+
+/// What a peer did since it was started.
+fn measured(end: End, complete: u64, checks: u64, detail: String) -> Measurement {
+    let seconds = STARTED.get().map_or(0.0, |started| started.elapsed().as_secs_f64());
+    Measurement { end, complete, blocked: 0, checks, seconds, peak_kib: 0, detail }
 }
 
 /// Repeats the `check` of a peer, which returns when it has explored everything, and panics if something fails.
 pub fn run_peer(request: &Request, check: impl Fn()) -> ! {
-    let started = Instant::now();
-    let measured = move |end, complete, checks, detail| {
-        let seconds = started.elapsed().as_secs_f64();
-        Measurement { end, complete, blocked: 0, checks, seconds, peak_kib: 0, detail }
-    };
-    std::panic::set_hook(Box::new(move |info| {
+    let started = *STARTED.get_or_init(Instant::now);
+    MOST.store(request.executions.unwrap_or(u64::MAX), Ordering::Relaxed);
+    std::panic::set_hook(Box::new(|info| {
         let detail = info.payload_as_str().unwrap_or("a panic").to_owned();
         finish(measured(End::Failed, EXECUTIONS.load(Ordering::Relaxed), 1, detail));
     }));
@@ -116,18 +156,11 @@ mod tests {
 
     #[test]
     fn a_request_reads_back_as_what_it_was_written_from() {
-        let (limit, repeat) = (Duration::from_secs(10), Duration::from_millis(300));
-        let request = Request {
-            workload: "mutex_inc".to_owned(),
-            parameters: vec![3, 1],
-            limit,
-            repeat,
-            executions: None,
-            times: 1,
-        };
+        let repeat = Duration::from_millis(300);
+        let request = Request { repeat, ..Request::new("mutex_inc", &[3, 1], Duration::from_secs(10)) };
         let again = Request::from_arguments(request.to_arguments().into_iter());
         assert_eq!(again, Some(request.clone()));
-        let few = Request { executions: Some(7), parameters: Vec::new(), ..request };
-        assert_eq!(Request::from_arguments(few.to_arguments().into_iter()), Some(few));
+        let sampled = Request { executions: Some(7), mode: "pct:3".to_owned(), seed: 5, parameters: vec![], ..request };
+        assert_eq!(Request::from_arguments(sampled.to_arguments().into_iter()), Some(sampled));
     }
 }

@@ -7,7 +7,8 @@ pub enum End {
     Complete,
     /// The limit of time or executions came first.
     Truncated,
-    /// The tool reported a failure. Every workload here is right, so that is a false alarm, or a limit of the tool.
+    /// The tool reported a failure. Of a correct workload that is a false alarm, or a limit of the tool. The executions are those
+    /// up to the one that failed.
     Failed,
     /// The process said nothing.
     Crashed,

@@ -8,6 +8,8 @@ use std::fmt::Write;
 pub struct Row {
     /// As in `inc(2)`.
     pub title: String,
+    /// Executions that an optimal checker needs, where that is known.
+    pub optimum: Option<u64>,
     /// Ours.
     pub mc: Measurement,
     /// Ours, with so many executions that what a check costs once does not count.
@@ -19,8 +21,8 @@ pub struct Row {
 }
 
 const HEAD: &str = "\
-| workload | mc: executions | time | /s | MiB | loom: executions | time | /s | MiB | shuttle: executions | time | /s | MiB | faster than loom: per execution | to the end | than shuttle: per execution | to the end |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| workload | needed | mc: executions | time | /s | MiB | loom: executions | time | /s | MiB | shuttle: executions | time | /s | MiB | faster than loom: per execution | to the end | than shuttle: per execution | to the end |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 ";
 
 /// The whole table.
@@ -29,6 +31,7 @@ pub fn render(rows: &[Row]) -> String {
     for row in rows {
         let cells = [
             row.title.clone(),
+            row.optimum.map_or("-".to_owned(), whole),
             cells(&row.mc, &row.steady),
             cells(&row.loom, &row.loom),
             cells(&row.shuttle, &row.shuttle),
@@ -81,11 +84,13 @@ fn ratios(row: &Row, theirs: &Measurement) -> String {
     }
 }
 
-fn ratio(value: f64) -> String {
+/// A ratio, with a digit after the point where it is small.
+pub fn ratio(value: f64) -> String {
     if value < 100.0 { format!("{value:.1}") } else { whole(value as u64) }
 }
 
-fn time(seconds: f64) -> String {
+/// Seconds, in the unit that fits.
+pub fn time(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{:.0} µs", seconds * 1e6)
     } else if seconds < 1.0 {
@@ -96,7 +101,7 @@ fn time(seconds: f64) -> String {
 }
 
 /// With commas between thousands.
-fn whole(number: u64) -> String {
+pub fn whole(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -120,13 +125,14 @@ mod tests {
     fn a_row_has_counts_times_and_ratios_and_a_limit_is_seen() {
         let row = Row {
             title: "inc(2)".to_owned(),
+            optimum: Some(1000),
             mc: measured(End::Complete, 1000, 200, 0.001),
             steady: measured(End::Complete, 10_000, 2_000, 0.005),
             loom: measured(End::Truncated, 12_000, 0, 10.0),
             shuttle: measured(End::Failed, 7, 0, 0.1),
         };
         let text = render(std::slice::from_ref(&row));
-        let expected = "| inc(2) | 1,000 + 200 | 1.0 ms | 2,400,000 | 3.0 | > 12,000 | > 10.0 s | 1,200 | 3.0 | \
+        let expected = "| inc(2) | 1,000 | 1,000 + 200 | 1.0 ms | 2,400,000 | 3.0 | > 12,000 | > 10.0 s | 1,200 | 3.0 | \
                         failed | - | - | 3.0 | 2,000 | > 10,000 | - | - |";
         assert_eq!(text.lines().last(), Some(expected));
         assert_eq!(false_alarms(&[row]), "- inc(2) under shuttle failed: why\n");

@@ -1,4 +1,4 @@
-//! One workload under loom, without its bounds.
+//! One workload under loom, without its bounds and with its exhaustive search; it has no samplers.
 
 use mc_benches::child::{Request, execution, run_peer};
 use std::sync::Arc;
@@ -11,11 +11,12 @@ mod workloads {
     use loom::thread;
     use std::hint::black_box as outcome;
     include!("../../workloads.rs");
+    include!("../../more_workloads.rs");
 }
 
 fn main() {
     let request = Request::of_this_process();
-    let body = workloads::body(&request.workload, &request.parameters).expect("a workload of that name");
+    let body = workloads::workload(&request.workload, &request.parameters).expect("a workload of that name");
     let body: Arc<dyn Fn() + Send + Sync> = Arc::from(body);
     run_peer(&request, || {
         let body = body.clone();

@@ -5,6 +5,7 @@ use mc_benches::measurement::{End, Measurement};
 use mc_runtime::check::check;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{Outcome, Verdict};
+use mc_runtime::settings;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +29,7 @@ mod workloads {
     }
 
     include!("../../workloads.rs");
+    include!("../../more_workloads.rs");
 }
 
 /// As `mc-shims` has it by default.
@@ -36,20 +38,20 @@ static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;
 
 fn main() {
     let request = Request::of_this_process();
-    let body = workloads::body(&request.workload, &request.parameters).expect("a workload of that name");
+    let body = workloads::workload(&request.workload, &request.parameters).expect("a workload of that name");
     let body: Arc<dyn Fn() + Send + Sync> = Arc::from(body);
     let times = request.times;
+    let strategy = settings::strategy(&request.mode).expect("a strategy of that name");
     let started = Instant::now();
     let mut checks = 0;
     loop {
         let body = body.clone();
         let rest = request.limit.saturating_sub(started.elapsed()).as_millis() as u64;
-        let options =
-            Options { max_executions: request.executions, time_limit: Some(rest.max(1)), ..Options::default() };
+        let (max_executions, seed) = (request.executions, request.seed);
+        let time_limit = Some(rest.max(1));
+        let options = Options { max_executions, time_limit, strategy, seed, ..Options::default() };
         let outcome = check(&options, move || {
-            if times > 1 {
-                mc::choose(0..times);
-            }
+            choose(times);
             body();
         });
         checks += 1;
@@ -63,9 +65,25 @@ fn main() {
             let seconds = if end == End::Truncated { outcome.seconds } else { started.elapsed().as_secs_f64() };
             let checks = if end == End::Truncated { 1 } else { checks };
             let detail = detail(&outcome);
-            let (complete, blocked) = (outcome.executions, outcome.blocked);
+            // A failure is found in the execution that it names, whatever else was made of that one.
+            let (complete, blocked) = match outcome.failures.first() {
+                Some(failure) => (failure.execution, 0),
+                None => (outcome.executions, outcome.blocked),
+            };
             finish(Measurement { end, complete, blocked, checks, seconds, peak_kib: 0, detail })
         }
+    }
+}
+
+/// One of `times` alternatives. Each waits in the frontier, so many are chosen in two steps.
+fn choose(times: u64) {
+    const AT_ONCE: u64 = 5_000;
+    if times > AT_ONCE {
+        assert_eq!(times % AT_ONCE, 0, "{times} is not made of whole steps");
+        mc::choose(0..times / AT_ONCE);
+    }
+    if times > 1 {
+        mc::choose(0..times.min(AT_ONCE));
     }
 }
 

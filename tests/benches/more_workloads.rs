@@ -1,0 +1,104 @@
+// More workloads, after those of `workloads.rs` and under the same prelude: the same text for every tool.
+
+/// A workload of either text.
+pub fn workload(name: &str, p: &[usize]) -> Option<Box<dyn Fn() + Send + Sync + 'static>> {
+    let p0 = p.first().copied().unwrap_or(2);
+    Some(match name {
+        "mpmc" => Box::new(move || mpmc(p0)),
+        "indexer" => Box::new(move || indexer(p0)),
+        _ => return body(name, p),
+    })
+}
+
+/// One slot of the queue below.
+struct Slot {
+    /// The position of the producer that may fill it, or that plus one for the consumer that may empty it.
+    turn: AtomicUsize,
+    value: AtomicUsize,
+}
+
+/// D. Vyukov's bounded queue (1024cores.net), with two slots. The values are relaxed atomics, because not every tool sees plain memory.
+struct Bounded {
+    slots: [Slot; 2],
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+
+impl Bounded {
+    fn new() -> Bounded {
+        let slot = |turn| Slot { turn: AtomicUsize::new(turn), value: AtomicUsize::new(NIL) };
+        Bounded { slots: [slot(0), slot(1)], head: AtomicUsize::new(0), tail: AtomicUsize::new(0) }
+    }
+
+    /// The slot at the position in `end`, if its turn is that position plus `offset`; None if it still is as a round ago.
+    fn claim(&self, end: &AtomicUsize, offset: usize) -> Option<(&Slot, usize)> {
+        let mut position = end.load(Relaxed);
+        loop {
+            let slot = &self.slots[position % 2];
+            let turn = slot.turn.load(Acquire);
+            if turn == position + offset {
+                match end.compare_exchange(position, position + 1, Relaxed, Relaxed) {
+                    Ok(_) => return Some((slot, position)),
+                    Err(newer) => position = newer,
+                }
+            } else if turn < position + offset {
+                return None;
+            } else {
+                position = end.load(Relaxed);
+            }
+        }
+    }
+
+    /// False if it is full.
+    fn push(&self, value: usize) -> bool {
+        let Some((slot, position)) = self.claim(&self.tail, 0) else { return false };
+        slot.value.store(value, Relaxed);
+        slot.turn.store(position + 1, Release);
+        true
+    }
+
+    fn pop(&self) -> Option<usize> {
+        let (slot, position) = self.claim(&self.head, 1)?;
+        let value = slot.value.load(Relaxed);
+        slot.turn.store(position + 2, Release);
+        Some(value)
+    }
+}
+
+/// n threads push one value and pop one; either may find the queue full or empty. The main thread pops what is left.
+fn mpmc(n: usize) {
+    let q = Arc::new(Bounded::new());
+    let handles: Vec<_> = (0..n)
+        .map(|i| {
+            let q = q.clone();
+            thread::spawn(move || (q.push(i).then_some(i), q.pop()))
+        })
+        .collect();
+    let (mut pushed, mut popped) = (Vec::new(), Vec::new());
+    for handle in handles {
+        let (put, got) = handle.join().unwrap();
+        pushed.extend(put);
+        popped.extend(got);
+    }
+    while let Some(value) = q.pop() {
+        popped.push(value);
+    }
+    popped.sort_unstable();
+    assert_eq!(pushed, popped);
+}
+
+/// Flanagan and Godefroid (POPL 2005): n threads put four messages each into a table of 128 places, the next place where one
+/// is taken. Up to 11 threads never meet; with each more there are eight times as many executions.
+fn indexer(n: usize) {
+    const SIZE: usize = 128;
+    let table = atomics(SIZE);
+    join_all(spawn_each(n, move |i| {
+        for message in 1..=4 {
+            let value = message * 11 + i;
+            let mut place = value * 7 % SIZE;
+            while table[place].compare_exchange(0, value, Relaxed, Relaxed).is_err() {
+                place = (place + 1) % SIZE;
+            }
+        }
+    }));
+}
