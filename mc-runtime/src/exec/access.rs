@@ -265,7 +265,7 @@ impl Engine {
 
     /// Is this the first access of an address in memory that was freed?
     fn is_dead(&self, location: LocationId, at: usize) -> bool {
-        self.explorer.graph.accesses(location).is_empty() && self.heap.as_ref().is_some_and(|h| h.is_dead(at))
+        !self.explorer.graph.is_accessed(location) && self.heap.as_ref().is_some_and(|h| h.is_dead(at))
     }
 
     /// The name of the running thread's next event.

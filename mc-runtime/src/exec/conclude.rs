@@ -225,6 +225,6 @@ impl Engine {
             let e = graph.event(*id);
             notifies(e.operation.label) && e.writes && e.value == graph.value(e.location, e.rf)
         };
-        graph.accesses(wait.location).iter().copied().filter(changed_nothing).collect()
+        graph.accesses(wait.location).filter(changed_nothing).collect()
     }
 }

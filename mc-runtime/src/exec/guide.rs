@@ -187,7 +187,7 @@ impl Engine {
             }
             Guide::Sample(sampler) => {
                 let first = self.explorer.earliest(thread, location);
-                let index = first + sampler.below((newest - first) as u64 + 1) as usize;
+                let index = sampler.read(first, newest);
                 let added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
                 let id =
                     added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));

@@ -60,7 +60,7 @@ impl Locations {
         }
         let free = |l: &u32| {
             let bound = self.places.get(*l as usize).is_some_and(Option::is_some);
-            !bound && graph.accesses(LocationId(*l)).is_empty()
+            !bound && !graph.is_accessed(LocationId(*l))
         };
         let location = (0..).map(LocationId).find(|l| free(&l.0)).expect("there is no end of numbers");
         self.bind(graph, location, at, width, heap);

@@ -133,7 +133,7 @@ impl Engine {
         }
         let mut locations = std::mem::take(&mut self.locations);
         let unordered = locations.free(range).find_map(|location| {
-            let accesses = self.explorer.graph.accesses(location).iter().copied();
+            let accesses = self.explorer.graph.accesses(location);
             accesses.filter(|id| self.executed(*id)).find(|id| !self.is_ordered(id.thread, id.index))
         });
         locations.free(range).for_each(drop); // marks those that were not looked at

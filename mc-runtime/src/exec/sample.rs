@@ -2,7 +2,8 @@
 //!
 //! Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT; Yuan, Yang, Gu, CAV 2018, for POS.
 //! Differs: what waits in POS is compared by address, and an update or compare-exchange counts as a write whether or not it will be one.
-//! Not here: which of the writes a read sees (`guide`: any that is consistent, with the same probability).
+//! A read sees the newest write most of the time: where each read is as likely to see any, compare-exchanges fail, threads give up, and what takes
+//! some steps to go wrong hardly ever does.
 
 use crate::ids::ThreadId;
 use crate::options::Strategy;
@@ -80,6 +81,15 @@ impl Sampler {
                 self.points.push(point);
             }
         }
+    }
+
+    /// Which of the writes from `first` to `newest` a read sees.
+    pub(super) fn read(&mut self, first: usize, newest: usize) -> usize {
+        const RARELY: u64 = 8;
+        if first == newest || self.below(RARELY) != 0 {
+            return newest;
+        }
+        first + self.below((newest - first) as u64) as usize
     }
 
     /// A random number below `n`.

@@ -38,9 +38,8 @@ impl Explorer {
         let location = graph.event(write).location;
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
-        let outside = graph.accesses(location).iter().filter(|a| !prefix.contains(**a)).map(|a| graph.event(*a));
-        let candidates = outside.filter(|event| event.reads() && !event.settled);
-        let Some(earliest) = candidates.map(|event| event.stamp).min() else { return };
+        let mut outside = graph.reads(location).iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
+        let Some(earliest) = outside.find(|event| !event.settled).map(|event| event.stamp) else { return };
         deleted.clear();
         cut.keep_all(graph);
         for &x in graph.order()[earliest as usize..].iter().rev() {

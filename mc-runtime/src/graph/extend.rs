@@ -59,8 +59,8 @@ impl Graph {
         };
         self.order.push(id);
         self.complete(id, &mut event, new.after);
-        if event.location != LocationId::NONE {
-            self.accesses[event.location.slot()].push(id);
+        if event.reads() {
+            self.reads[event.location.slot()].push(id);
         }
         self.seq_cst += u32::from(event.is_seq_cst());
         self.threads[new.thread.slot()].push(event);

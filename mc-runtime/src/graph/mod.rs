@@ -3,7 +3,7 @@
 //! Invariants (`check`, for every prefix, in this crate's own tests and under the feature `axioms`):
 //! - `order` holds every event once; the stamps of a thread grow with program order;
 //! - `mo[l]` holds every write to `l` once, without the initial one, which comes first;
-//! - `accesses[l]` holds every read, write and update of `l` once;
+//! - `reads[l]` holds every read and update of `l` once, as added;
 //! - clocks never change once their event is added.
 //!
 //! Not here: which graphs are consistent (`model`), and which are made (`explore`).
@@ -34,7 +34,7 @@ pub(crate) struct Graph {
     /// All events, as added.
     order: Vec<EventId>,
     mo: Vec<Vec<EventId>>,
-    accesses: Vec<Vec<EventId>>,
+    reads: Vec<Vec<EventId>>,
     initial: Vec<u64>,
     clocks: Clocks,
     seq_cst: u32,
@@ -53,7 +53,7 @@ impl Graph {
         self.order.clear();
         self.seq_cst = 0;
         self.mo.iter_mut().for_each(Vec::clear);
-        self.accesses.iter_mut().for_each(Vec::clear);
+        self.reads.iter_mut().for_each(Vec::clear);
         self.threads.iter_mut().for_each(Vec::clear);
         self.parents.clear();
         self.ranks.clear();
@@ -134,9 +134,20 @@ impl Graph {
         if index == 0 { EventId::INIT } else { self.mo(location)[index - 1] }
     }
 
+    /// The reads of a location, updates included, in the order of their addition.
+    pub(crate) fn reads(&self, location: LocationId) -> &[EventId] {
+        self.reads.get(location.slot()).map_or(&[], Vec::as_slice)
+    }
+
     /// All accesses of a location.
-    pub(crate) fn accesses(&self, location: LocationId) -> &[EventId] {
-        self.accesses.get(location.slot()).map_or(&[], Vec::as_slice)
+    pub(crate) fn accesses(&self, location: LocationId) -> impl Iterator<Item = EventId> + '_ {
+        let stores = self.mo(location).iter().filter(|w| !self.event(**w).reads());
+        self.reads(location).iter().chain(stores).copied()
+    }
+
+    /// Is there any access of a location?
+    pub(crate) fn is_accessed(&self, location: LocationId) -> bool {
+        !self.reads(location).is_empty() || !self.mo(location).is_empty()
     }
 
     /// How many location names there are; each is either in use or free.
@@ -154,7 +165,7 @@ impl Graph {
         let needed = location.slot() + 1;
         if self.mo.len() < needed {
             self.mo.resize_with(needed, Vec::new);
-            self.accesses.resize_with(needed, Vec::new);
+            self.reads.resize_with(needed, Vec::new);
             self.initial.resize(needed, 0);
         }
         self.initial[location.slot()] = value;
@@ -201,10 +212,10 @@ impl Graph {
 
     /// Takes the traces of an event, already out of its thread, from everywhere else.
     fn unlink(&mut self, id: EventId, event: &Event) {
-        if event.location != LocationId::NONE {
-            let accesses = &mut self.accesses[event.location.slot()];
-            let at = accesses.iter().rposition(|a| *a == id).expect("every access is listed");
-            accesses.remove(at);
+        if event.reads() {
+            let reads = &mut self.reads[event.location.slot()];
+            let at = reads.iter().rposition(|a| *a == id).expect("every read is listed");
+            reads.remove(at);
         }
         if event.writes {
             self.unplace(event.location, event.place);
@@ -274,7 +285,7 @@ impl Graph {
                 assert_eq!(self.mo_at(event.location, event.place as usize), *id);
             }
             if event.location != LocationId::NONE {
-                assert_eq!(self.accesses(event.location).iter().filter(|a| *a == id).count(), 1, "{id:?}");
+                assert_eq!(self.accesses(event.location).filter(|a| a == id).count(), 1, "{id:?}");
             }
             assert!(event.rf.is_init() || self.contains(event.rf), "{id:?}");
         }

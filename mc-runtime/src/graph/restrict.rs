@@ -64,7 +64,7 @@ impl Graph {
         self.initial.clear();
         self.initial.extend_from_slice(&from.initial);
         self.mo.resize_with(from.mo.len().max(self.mo.len()), Vec::new);
-        self.accesses.resize_with(self.mo.len(), Vec::new);
+        self.reads.resize_with(self.mo.len(), Vec::new);
         self.initial.resize(self.mo.len(), 0);
     }
 
@@ -91,7 +91,7 @@ impl Graph {
             self.seq_cst += events.iter().filter(|e| e.is_seq_cst()).count() as u32;
             self.threads[thread.slot()].extend_from_slice(events);
         }
-        for (mine, theirs) in self.accesses.iter_mut().zip(&from.accesses) {
+        for (mine, theirs) in self.reads.iter_mut().zip(&from.reads) {
             let before = theirs.partition_point(|id| from.event(*id).stamp < end.stamp);
             mine.extend_from_slice(&theirs[..before]);
         }
@@ -104,8 +104,8 @@ impl Graph {
             self.copy_clocks(from, id, &mut event);
         }
         self.order.push(id);
-        if event.location != LocationId::NONE {
-            self.accesses[event.location.slot()].push(id);
+        if event.reads() {
+            self.reads[event.location.slot()].push(id);
         }
         self.seq_cst += u32::from(event.is_seq_cst());
         self.threads[id.thread.slot()].push(event);

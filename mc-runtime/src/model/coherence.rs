@@ -14,8 +14,8 @@ pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, co
     if written == graph.mo(location).len() {
         return written;
     }
-    let seen = graph.accesses(location).iter().filter(|a| past.contains(**a)).map(|a| graph.event(*a));
-    seen.filter(|event| event.reads()).map(|event| graph.mo_index(event.rf)).fold(written, usize::max)
+    let seen = graph.reads(location).iter().filter(|read| past.contains(**read));
+    seen.map(|read| graph.mo_index(graph.event(*read).rf)).fold(written, usize::max)
 }
 
 /// The update that reads the write at this position, if any.

@@ -74,7 +74,7 @@ pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
             }
             writes[i + 1..].iter().for_each(|v| mo.rows[at(*w)][at(*v)] = true);
         }
-        for &id in graph.accesses(location).iter().filter(|id| graph.event(**id).reads()) {
+        for &id in graph.reads(location) {
             let first = graph.mo_index(graph.event(id).rf);
             writes[first..].iter().filter(|w| **w != id).for_each(|w| fr.rows[at(id)][at(*w)] = true);
         }

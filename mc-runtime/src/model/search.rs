@@ -106,8 +106,8 @@ pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId
     let event = graph.event(id);
     match event.operation.code {
         _ if event.writes => {
-            let accesses = graph.accesses(event.location).iter();
-            accesses.filter(|a| graph.event(**a).rf == id).for_each(|a| visit(*a));
+            let reads = graph.reads(event.location).iter();
+            reads.filter(|r| graph.event(**r).rf == id).for_each(|r| visit(*r));
         }
         Code::Spawn => {
             let begin = ThreadId(event.value as u32).event(0);

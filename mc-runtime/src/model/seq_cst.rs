@@ -106,8 +106,7 @@ impl Search<'_> {
 
     /// Coherence-ordered before, from SeqCst accesses (and accesses after SeqCst fences) to such accesses (and those before fences).
     fn coherence(&self, location: LocationId, cycles: &mut Cycles) {
-        let accesses = self.graph.accesses(location);
-        if accesses.is_empty() {
+        if !self.graph.is_accessed(location) {
             return;
         }
         let positions = 2 * self.graph.mo(location).len() + 3;
@@ -115,7 +114,7 @@ impl Search<'_> {
         for k in 1..positions {
             cycles.edge(chain + k - 1, chain + k);
         }
-        for &id in accesses {
+        for id in self.graph.accesses(location) {
             let event = self.graph.event(id);
             let write = if event.writes { id } else { event.rf };
             let at = chain + 2 * self.graph.mo_index(write) + usize::from(!event.writes);
