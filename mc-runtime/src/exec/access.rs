@@ -203,7 +203,9 @@ impl Engine {
     /// The running thread waits in the middle of a round: others may run.
     pub(crate) fn leave_round(&mut self) {
         self.me().left.clear();
-        if !self.guide.decides() && self.me().rounds.any() {
+        // Who joins has an effect, and so ends the round.
+        let ends = matches!(self.me().state, State::Join(_));
+        if !self.guide.decides() && !ends && self.me().rounds.any() {
             self.find_other_stacks();
             let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
             let left = &mut self.threads[self.current.slot()].left;
