@@ -36,6 +36,7 @@ pub(super) fn rehearse(now: bool) {
 
 /// Watches over this process from now on: signals that end it, and hangs of more than `limit` milliseconds.
 pub(super) fn watch(limit: u64) {
+    WATCHED.store(true, Ordering::Release);
     let signals = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
     for signal in signals {
         // SAFETY: a zeroed `sigaction` is a valid one; the handler has the signature that `SA_SIGINFO` asks for.
@@ -74,8 +75,14 @@ pub(super) fn watch(limit: u64) {
 /// How often in a row the watchdog saw nothing happen.
 static STILL: AtomicU64 = AtomicU64::new(0);
 
-/// Gives the calling thread of the operating system a stack for signal handlers: it must survive an overflow of the one it is on.
+/// Are signals handled here?
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Gives the calling thread of the operating system a stack for the signals that [`watch`] handles: it must survive an overflow of the one it is on.
 pub(crate) fn use_signal_stack() {
+    if !WATCHED.load(Ordering::Acquire) {
+        return;
+    }
     const SIZE: usize = 256 << 10;
     let stack = Box::leak(vec![0u8; SIZE].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: SIZE };
