@@ -57,6 +57,15 @@ fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
 }
 
 #[test]
+fn awaits_lose_nothing_and_repeat_nothing() {
+    let Some(output) = python(&["check_awaits.py", "1"]) else { return };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+}
+
+#[test]
 fn the_axioms_of_tso_agree_with_a_machine_of_store_buffers_and_with_what_is_kept() {
     let Some(output) = python(&["tso.py", "check", "4"]) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);
