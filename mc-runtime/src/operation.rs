@@ -58,6 +58,10 @@ pub(crate) enum Code {
     CompareExchange,
     /// Waits for a test (`a`), then updates (`b`).
     Guarded(TestCode, UpdateCode),
+    /// Comes to a barrier of `a` places: waits while all are taken, then takes one. Which of those that meet came first is no choice.
+    Arrive,
+    /// Waits until a barrier has left the generation `a`; reads who ended it.
+    Pass,
     /// A fence.
     Fence,
     /// A data choice among `a` values.
@@ -122,6 +126,9 @@ pub(crate) struct Operation {
     pub label: Label,
 }
 
+/// The part of a barrier's word that counts who has come; the rest is the generation.
+const ARRIVALS: u64 = 0xffff;
+
 fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
@@ -155,12 +162,27 @@ impl Operation {
 
     /// Does it read, write or update a location?
     pub(crate) fn has_location(&self) -> bool {
-        matches!(self.code, Code::Load | Code::Store | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
+        self.code == Code::Store || self.reads()
     }
 
-    /// Is it a guarded read-modify-write whose test fails for `old`?
+    /// Does it read a location, perhaps to update it?
+    pub(crate) fn reads(&self) -> bool {
+        matches!(self.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..)) || self.meets()
+    }
+
+    /// Does it belong to the meeting of threads at a barrier? There is one way to add such an event.
+    pub(crate) fn meets(&self) -> bool {
+        matches!(self.code, Code::Arrive | Code::Pass)
+    }
+
+    /// Does it wait as long as the value is `old`?
     pub(crate) fn must_wait(&self, old: u64) -> bool {
-        let Code::Guarded(test, _) = self.code else { return false };
+        let test = match self.code {
+            Code::Guarded(test, _) => test,
+            Code::Arrive => return old & ARRIVALS == self.a,
+            Code::Pass => return old & !ARRIVALS == self.a,
+            _ => return false,
+        };
         let (x, y) = halves(self.a);
         !match test {
             TestCode::Bit => (old >> x & 1) as u32 == y,
@@ -175,7 +197,8 @@ impl Operation {
         match self.code {
             Code::Rmw(rmw) => Some(modify(rmw, old, self.a, self.width)),
             Code::CompareExchange => (old == self.a).then_some(self.b),
-            Code::Guarded(..) if self.must_wait(old) => None,
+            Code::Guarded(..) | Code::Arrive if self.must_wait(old) => None,
+            Code::Arrive => Some(old + 1),
             Code::Guarded(_, update) => {
                 let (x, y) = halves(self.b);
                 let low = old as u32;

@@ -50,6 +50,8 @@ pub enum Drop {
 pub enum Reduction {
     /// See [`Reductions::awaits`].
     Await,
+    /// See [`Reductions::barriers`].
+    Barrier,
     /// See [`Reductions::retry`].
     Retry,
     /// All of them.
@@ -62,13 +64,15 @@ pub enum Reduction {
 pub struct Reductions {
     /// A read in a loop that comes back to it with nothing changed: it is as if the thread had not come there yet.
     pub awaits: bool,
+    /// The order in which threads come to a `Barrier`, where nobody asks for it.
+    pub barriers: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
     pub retry: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, retry: true }
+        Self { awaits: true, barriers: true, retry: true }
     }
 }
 
@@ -78,8 +82,9 @@ impl Reductions {
     pub fn without(self, off: Reduction) -> Self {
         match off {
             Reduction::Await => Self { awaits: false, ..self },
+            Reduction::Barrier => Self { barriers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
-            Reduction::All => Self { awaits: false, retry: false },
+            Reduction::All => Self { awaits: false, barriers: false, retry: false },
         }
     }
 }

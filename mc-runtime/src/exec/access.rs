@@ -6,7 +6,7 @@ use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::graph::event::Event;
-use crate::ids::{EventId, LocationId};
+use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
 use crate::ops::Width;
 use crate::outcome::FailureKind;
@@ -119,7 +119,12 @@ impl Engine {
             self.announce(at, &operation);
             return Step::Wait;
         }
-        let id = if self.tries(&operation, site) {
+        let id = if operation.meets() {
+            if let Some(step) = self.is_crowded(&operation, location) {
+                return step;
+            }
+            self.explorer.meet(self.current, operation, location, site)
+        } else if self.tries(&operation, site) {
             match self.try_read(operation, location, site) {
                 Some(id) => id,
                 None => return self.await_write(operation, location, site),
@@ -146,6 +151,20 @@ impl Engine {
         step
     }
 
+    /// Have more threads come to a barrier than it has places? Then it matters who comes first, and this must be known from the start.
+    fn is_crowded<T>(&mut self, operation: &Operation, location: LocationId) -> Option<Step<T>> {
+        let graph = &self.explorer.graph;
+        let comes = |t: &&ThreadId| {
+            let arrived = |e: &Event| e.location == location && e.operation.code == Code::Arrive;
+            **t == self.current || graph.thread(**t).iter().any(arrived)
+        };
+        let crowded = operation.code == Code::Arrive && graph.ranks().iter().filter(comes).count() as u64 > operation.a;
+        crowded.then(|| {
+            self.learned.insert(crate::ops::BARRIER_ORDER & 0xffff);
+            self.start_again()
+        })
+    }
+
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
@@ -168,7 +187,7 @@ impl Engine {
 
     /// The running thread comes to an access that could be part of a spin loop.
     fn look_for_spin<T>(&mut self, operation: &Operation, site: Site, frame: Frame) -> Option<Step<T>> {
-        let reads = !matches!(operation.code, Code::Store | Code::Guarded(..));
+        let reads = !matches!(operation.code, Code::Store | Code::Guarded(..)) && !operation.meets();
         let slot = self.current.slot();
         self.find_other_stacks();
         let thread = &mut self.threads[slot];

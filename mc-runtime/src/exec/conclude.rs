@@ -85,7 +85,7 @@ impl Engine {
         for rank in 0..self.explorer.graph.ranks().len() {
             let thread = self.explorer.graph.ranks()[rank];
             let me = &self.threads[thread.slot()];
-            if let Some(w) = me.waiting.filter(|w| w.operation.code != Code::Load) {
+            if let Some(w) = me.waiting.filter(|w| w.operation.code != Code::Load && !w.operation.meets()) {
                 self.explorer.add_overtakes(thread, w.operation, w.location, w.site, &me.tried);
             }
         }

@@ -154,7 +154,7 @@ impl Engine {
             threads: Vec::new(),
             current: ThreadId::MAIN,
             failure: None,
-            learned: FxHashSet::default(),
+            learned: (!options.reductions.barriers).then_some(crate::ops::BARRIER_ORDER & 0xffff).into_iter().collect(),
             progress: Arc::new(AtomicU64::new(0)),
             heap,
             tainted: false,

@@ -114,6 +114,18 @@ impl Explorer {
         id
     }
 
+    /// Adds an event of a meeting at a barrier, which does not have to wait: an arrival after all others, a passing that reads who ended the generation. Nothing
+    /// about it is a choice.
+    pub(crate) fn meet(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) -> EventId {
+        let newest = self.graph.mo(location).len();
+        let oldest = if operation.code == Code::Pass { self.earliest(thread, location) } else { newest };
+        let may_read =
+            |index: &usize| !operation.must_wait(self.graph.value(location, self.graph.mo_at(location, *index)));
+        let index = (oldest..=newest).find(may_read).expect("it does not have to wait");
+        let rf = self.graph.mo_at(location, index);
+        self.graph.add(New { location, rf, ..New::plain(thread, operation, 0) }, site)
+    }
+
     /// Puts the choices other than the maximal one into the frontier, so that the latest in modification order comes out first.
     fn push_others(&mut self, id: EventId, first: usize, others: usize) {
         let event = *self.graph.event(id);

@@ -39,7 +39,10 @@ impl Explorer {
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
         let mut outside = graph.reads(location).iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
-        let Some(earliest) = outside.find(|event| !event.settled).map(|event| event.stamp) else { return };
+        let Some(earliest) = outside.find(|event| !event.settled && !event.operation.meets()).map(|event| event.stamp)
+        else {
+            return;
+        };
         deleted.clear();
         cut.keep_all(graph);
         for &x in graph.order()[earliest as usize..].iter().rev() {
@@ -52,7 +55,7 @@ impl Explorer {
                 break;
             }
             cut.keep[x.thread.slot()] = x.index;
-            if event.location == location && event.reads() && !event.settled {
+            if event.location == location && event.reads() && !event.settled && !event.operation.meets() {
                 cut.read = Some(x);
                 let maximal = |y: &EventId| as_if_unrevisited(graph, *y, write, cut);
                 if maximal(&x) && deleted.iter().all(maximal) && !placed_before_deleted(graph, write, cut) {
@@ -118,7 +121,7 @@ fn placed_before_deleted(graph: &Graph, write: EventId, cut: &Cut) -> bool {
 /// Would the exploration, had it never seen `write`, have added `x` just as it is?
 fn as_if_unrevisited(graph: &Graph, x: EventId, write: EventId, cut: &Cut) -> bool {
     let event = graph.event(x);
-    if event.operation.has_location() {
+    if event.operation.has_location() && !event.operation.meets() {
         let source = if event.reads() { event.rf } else { x };
         let later = &graph.mo(event.location)[graph.mo_index(source)..];
         if later.iter().any(|y| *y != write && *y != x && cut.keeps(*y)) {

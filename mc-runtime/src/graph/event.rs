@@ -56,7 +56,7 @@ pub(crate) enum Message {
 impl Event {
     /// Does it read a location?
     pub(crate) fn reads(&self) -> bool {
-        matches!(self.operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
+        self.operation.reads()
     }
 
     /// Does it write what follows from what it reads?

@@ -57,10 +57,10 @@ enum Role {
 
 fn role(event: &Event) -> Role {
     match event.operation.code {
-        Code::Load | Code::Begin | Code::Join => Role::Load,
+        Code::Load | Code::Pass | Code::Begin | Code::Join => Role::Load,
         Code::Store | Code::Fence if event.operation.order == Order::SeqCst => Role::Barrier,
         Code::Store | Code::Spawn | Code::End => Role::Store,
-        Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) => Role::Barrier,
+        Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
         Code::Fence | Code::Choose | Code::Block => Role::None,
     }
 }

@@ -35,6 +35,8 @@ enum Access {
     Rmw,
     CompareExchange,
     Guarded,
+    Arrive,
+    Pass,
 }
 
 impl Kind {
@@ -53,6 +55,8 @@ impl Kind {
                 (test, update) = (what, then);
                 Access::Guarded
             }
+            Code::Arrive => Access::Arrive,
+            Code::Pass => Access::Pass,
             _ => unreachable!("no access of a location"),
         };
         let Operation { order, failure, width, label, .. } = *operation;
@@ -72,6 +76,8 @@ impl Kind {
             Access::Rmw => Code::Rmw(self.rmw),
             Access::CompareExchange => Code::CompareExchange,
             Access::Guarded => Code::Guarded(self.test, self.update),
+            Access::Arrive => Code::Arrive,
+            Access::Pass => Code::Pass,
         };
         Operation { a, b, code, order: self.order, failure: self.failure, width: self.width, label: self.label }
     }

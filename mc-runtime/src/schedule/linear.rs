@@ -97,6 +97,8 @@ impl Digest {
             Code::End => 8,
             Code::Join => 9,
             Code::Block => 10,
+            Code::Arrive => 11,
+            Code::Pass => 12,
         };
         self.0 = (self.0 ^ (kind | thread << 8)).wrapping_mul(0x9e37_79b1).rotate_left(13);
     }

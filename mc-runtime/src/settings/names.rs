@@ -140,6 +140,7 @@ impl fmt::Display for Reduction {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
             Self::Await => "await",
+            Self::Barrier => "barrier",
             Self::Retry => "retry",
             Self::All => "all",
         })
@@ -152,9 +153,10 @@ impl FromStr for Reduction {
     fn from_str(text: &str) -> Result<Self, Expected> {
         match text {
             "await" => Ok(Self::Await),
+            "barrier" => Ok(Self::Barrier),
             "retry" => Ok(Self::Retry),
             "all" => Ok(Self::All),
-            _ => Err(Expected("`await`, `retry` or `all`")),
+            _ => Err(Expected("`await`, `barrier`, `retry` or `all`")),
         }
     }
 }
@@ -199,7 +201,7 @@ mod tests {
             assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
             assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
         }
-        for reduction in [Reduction::Await, Reduction::Retry, Reduction::All] {
+        for reduction in [Reduction::Await, Reduction::Barrier, Reduction::Retry, Reduction::All] {
             assert_eq!(serde_json::to_value(reduction).unwrap(), reduction.to_string());
             assert_eq!(reduction.to_string().parse(), Ok(reduction));
         }

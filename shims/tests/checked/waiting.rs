@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use mc::sync::atomic::AtomicUsize as Checked;
 use mc::sync::{Barrier, Condvar, Mutex};
 use mc::thread;
 use mc::time::{Duration, Instant};
-use mc_runtime::outcome::FailureKind;
+use mc_runtime::options::{Options, Reduction, Reductions};
+use mc_runtime::outcome::{FailureKind, Verdict};
 
-use super::{fails, proved, results};
+use super::{check_with, fails, proved, results};
 
 #[test]
 fn a_waiter_is_woken_or_does_not_wait() {
@@ -144,3 +146,104 @@ fn whoever_drops_the_last_handle_of_a_thread_frees_it_after_all_unparks() {
         parked.thread().unpark();
     });
 }
+
+#[test]
+fn who_comes_first_to_a_barrier_makes_no_difference() {
+    fn meet<const N: usize>(rounds: usize) {
+        let barrier = Barrier::new(N);
+        let said = [0; N].map(Checked::new);
+        thread::scope(|scope| {
+            for me in 0..N {
+                let (barrier, said) = (&barrier, &said);
+                scope.spawn(move || {
+                    for round in 1..=rounds {
+                        said[me].store(round, Relaxed);
+                        barrier.wait();
+                        assert!(said.iter().all(|s| s.load(Relaxed) >= round));
+                        barrier.wait();
+                    }
+                });
+            }
+        });
+    }
+    // Nobody can tell the orders apart.
+    proved(1, || meet::<6>(2));
+    proved(1, || meet::<2>(1));
+    let reductions = Reductions::default().without(Reduction::Barrier);
+    let all = check_with(&Options { reductions, ..Options::default() }, || meet::<2>(1));
+    // Who comes first, twice; and whoever passes the first time reads the end of that generation, or the next arrival of the other.
+    assert_eq!((all.verdict, all.executions), (Verdict::Proved, 6));
+}
+
+#[test]
+fn what_comes_before_a_barrier_still_races() {
+    fails(FailureKind::DataRace, || {
+        let (barrier, cell) = (Barrier::new(2), mc::cell::UnsafeCell::new(0));
+        let shared = Shared(&cell);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                let (barrier, shared) = (&barrier, &shared);
+                scope.spawn(move || {
+                    shared.0.with_mut(|_| ());
+                    barrier.wait();
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn what_comes_before_a_barrier_happens_before_what_comes_after() {
+    proved(1, || {
+        let (barrier, cell) = (Barrier::new(3), mc::cell::UnsafeCell::new(0));
+        let shared = Shared(&cell);
+        thread::scope(|scope| {
+            for me in 0..3 {
+                let (barrier, shared) = (&barrier, &shared);
+                scope.spawn(move || {
+                    for round in 0..3 {
+                        if me == round {
+                            shared.0.with_mut(|_| ());
+                        }
+                        barrier.wait();
+                        shared.0.with(|_| ());
+                        barrier.wait();
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn it_matters_who_comes_first_when_not_all_can_meet() {
+    static MET: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+    let met = results(&MET, || {
+        let (barrier, first) = (Barrier::new(2), Checked::new(0));
+        thread::scope(|scope| {
+            for me in 0..3 {
+                let (barrier, first) = (&barrier, &first);
+                scope.spawn(move || {
+                    barrier.wait();
+                    first.fetch_or(1 << me, Relaxed);
+                });
+            }
+            // Two of them meet; the third waits for us.
+            let seen = loop {
+                let seen = first.load(Relaxed);
+                if seen.count_ones() == 2 {
+                    break seen;
+                }
+            };
+            barrier.wait();
+            MET[(7 ^ seen).trailing_zeros() as usize].fetch_add(1, Relaxed);
+        });
+    });
+    assert_eq!(met, [true; 3]);
+}
+
+/// Threads that share a cell under the eyes of the checker.
+struct Shared<'a>(&'a mc::cell::UnsafeCell<i32>);
+
+// SAFETY: the checker runs one thread at a time, and nothing is done with the pointers.
+unsafe impl Sync for Shared<'_> {}

@@ -2,12 +2,13 @@
 //!
 //! Whoever arrives last is the leader and starts the next generation. One that comes between that arrival and the
 //! start of the next generation waits to arrive, so that a word never holds more arrivals than there are places.
+//! Until somebody asks who the leader is, or more threads come than there are places, the order of arrivals is not explored.
 
 use std::fmt;
 use std::panic::RefUnwindSafe;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use mc_runtime::ops::{Guard, Label, Rmw, Test, Update};
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 
 use crate::checked::word::Word32;
 
@@ -30,6 +31,7 @@ impl BarrierWaitResult {
     /// Is the caller the one that came last?
     #[must_use]
     pub fn is_leader(&self) -> bool {
+        ops::learn(ops::BARRIER_ORDER);
         self.0
     }
 }
@@ -54,6 +56,9 @@ impl Barrier {
         let places = u32::try_from(self.places).ok().filter(|places| *places <= ARRIVALS);
         let places = places
             .unwrap_or_else(|| panic!("a checked `Barrier` is for fewer than 65,536 threads, not {}", self.places));
+        if ops::controlled() && !ops::learned(ops::BARRIER_ORDER) {
+            return self.meet(places);
+        }
         let arrive = Guard {
             test: Test::Not { mask: ARRIVALS, unwanted: places },
             update: Update::KeepAdd { keep: !0, add: 1 },
@@ -69,6 +74,24 @@ impl Barrier {
         };
         self.word.wait(next, Acquire, Label::BarrierWait);
         BarrierWaitResult(false)
+    }
+}
+
+impl Barrier {
+    /// Waits, where nobody can tell who came first.
+    #[track_caller]
+    fn meet(&self, places: u32) -> BarrierWaitResult {
+        let at = self.word.at();
+        let Some(old) = ops::arrive(at, places as u16, Label::BarrierArrive) else {
+            return BarrierWaitResult(false); // the execution is torn down
+        };
+        let last = old & ARRIVALS == places - 1;
+        if last {
+            self.word.rmw(Rmw::Add, NEXT_GENERATION - places, AcqRel, Label::BarrierArrive);
+        } else {
+            ops::pass(at, old, Label::BarrierWait);
+        }
+        BarrierWaitResult(last)
     }
 }
 
