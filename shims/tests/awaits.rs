@@ -6,10 +6,13 @@
 use std::sync::atomic::AtomicUsize as Count;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
+use mc::cell::Cell;
 use mc::hint::spin_loop;
+use mc::sync::Arc;
 use mc::sync::atomic::AtomicUsize;
 use mc::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use mc::thread;
+use mc::time::{Duration, Instant};
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
@@ -32,6 +35,8 @@ fn awaits() {
     a_compare_exchange_that_waits_may_read_what_it_was_too_late_for();
     a_compare_exchange_that_is_stuck_could_have_read_something_else();
     what_is_read_before_the_wait_is_not_lost();
+    a_round_that_is_taken_back_took_no_time();
+    a_round_that_is_taken_back_dropped_nothing();
 }
 
 #[track_caller]
@@ -204,4 +209,62 @@ fn what_is_read_before_the_wait_is_not_lost() {
     });
     assert_eq!(outcome.verdict, Verdict::Proved, "{outcome:?}");
     assert_eq!(SEEN.each_ref().map(|n| n.load(Plain) > 0), [true, true, false, true]);
+}
+
+fn a_round_that_is_taken_back_took_no_time() {
+    proved_without_blocked(2, || {
+        let (x, slow) = (AtomicUsize::new(0), AtomicUsize::new(7));
+        let start = Instant::now();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while x.load(Relaxed) == 0 {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                slow.store(start.elapsed().as_millis() as usize, Relaxed);
+            });
+            x.store(1, Relaxed);
+            slow.load(Relaxed);
+        });
+        assert_eq!((slow.load(Relaxed), start.elapsed()), (0, Duration::ZERO));
+    });
+}
+
+struct Shared(Cell<usize>);
+
+// SAFETY: not so: that is the mistake which must be found.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+/// What the owner who was dropped in a round knew, is not what its thread knows after the wait.
+fn a_round_that_is_taken_back_dropped_nothing() {
+    let outcome = check(|| {
+        let (flag, done) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+        let shared = Arc::new(Shared(Cell::new(0)));
+        let (waits, writes) = (shared.clone(), shared.clone());
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                loop {
+                    let owner = waits.clone();
+                    if flag.load(Acquire) == 1 {
+                        std::mem::forget((owner, waits));
+                        break;
+                    }
+                }
+                done.store(1, Relaxed);
+            });
+            scope.spawn(move || {
+                writes.0.set(1);
+                flag.store(1, Release);
+                std::mem::forget(writes);
+            });
+            while done.load(Relaxed) == 0 {}
+            let shared = Arc::into_raw(shared);
+            for _ in 0..4 {
+                // SAFETY: one owner is here, three were forgotten. (That they were is not known here: that is the mistake.)
+                unsafe { Arc::decrement_strong_count(shared) };
+            }
+        });
+    });
+    assert!(matches!(&outcome.failures[..], [failure] if failure.kind == FailureKind::UseAfterFree), "{outcome:?}");
 }

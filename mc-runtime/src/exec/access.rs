@@ -200,7 +200,7 @@ impl Engine {
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
                 match thread.open.take_if(|_| reads == 1) {
-                    Some(read) => self.take_back(read),
+                    Some(open) => self.take_back(open),
                     None => thread.repeats = Some(reads),
                 }
                 None

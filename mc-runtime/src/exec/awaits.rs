@@ -7,7 +7,7 @@
 //! Source: rule `tested` of `tests/spec/awaits.py`; the argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
-use super::thread::{State, Waiting};
+use super::thread::{Open, State, Waiting};
 use super::{Engine, Guide, Step};
 use crate::explore::Reading;
 use crate::graph::Site;
@@ -40,7 +40,9 @@ impl Engine {
                 None => self.me().unreadable.push(write),
             }
         };
-        self.me().open = Some(id);
+        let left = self.left.len();
+        let me = self.me();
+        me.open = Some(Open { read: id, clock: me.clock, left });
         Some(id)
     }
 
@@ -53,16 +55,19 @@ impl Engine {
     }
 
     /// The thread has come back from its open read to the load that made it, with nothing changed.
-    pub(super) fn take_back(&mut self, read: EventId) {
+    pub(super) fn take_back(&mut self, open: Open) {
+        let Open { read, clock, left } = open;
         let thread = self.current;
         let event = self.explorer.graph.event(read);
         let value = self.explorer.graph.value(event.location, event.rf);
         let stamp = event.stamp as usize;
         self.explorer.graph.truncate(stamp);
         self.order.pop();
+        self.left.truncate(left);
         let me = &mut self.threads[thread.slot()];
         me.tried.push(value);
         me.position -= 1;
+        me.clock = clock;
         me.rounds.forget_last();
         if let Some(heap) = &mut self.heap {
             heap.events = me.position as u32;
@@ -72,7 +77,7 @@ impl Engine {
     /// The running thread does something else than to come back: what it has read stays, and what else it could have read is for later.
     pub(super) fn close(&mut self) {
         let me = &mut self.threads[self.current.slot()];
-        let Some(read) = me.open.take() else { return };
+        let Some(Open { read, .. }) = me.open.take() else { return };
         me.forget_tries();
         self.explorer.add_other_reads(read);
     }

@@ -47,9 +47,7 @@ impl Engine {
 
     /// Does it happen before something that was left in the range?
     fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32) -> bool {
-        // An await that was taken back is not there any more.
-        let made = |l: &Left| self.threads[l.thread.slot()].position.min(l.events as usize);
-        let knows = |l: &Left| self.explorer.graph.knows(l.thread, made(l), thread) > events;
+        let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
         // Of its own thread, also what came after its last event.
         let ordered = |l: &Left| if l.thread == thread { l.events >= events } else { knows(l) };
         self.left.iter().any(|l| range.contains(&l.at) && ordered(l))
@@ -160,7 +158,9 @@ impl Engine {
         const RECENT: usize = 2;
         let left = Left { at, thread: self.current, events: self.me().position as u32 };
         let same = |l: &&mut Left| (l.at, l.thread) == (at, left.thread);
-        match self.left.iter_mut().rev().take(RECENT).find(same) {
+        // What is left after a read that may be taken back, is then taken back with it.
+        let recent = if self.me_ref().open.is_some() { 0 } else { RECENT };
+        match self.left.iter_mut().rev().take(recent).find(same) {
             Some(known) => *known = left,
             None => self.left.push(left),
         }

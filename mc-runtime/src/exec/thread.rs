@@ -49,6 +49,17 @@ pub(crate) struct Waiting {
     pub site: Site,
 }
 
+/// A read that may be taken back, and what else is to be put back then: what the state of a thread does not hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// The read.
+    pub read: EventId,
+    /// The thread's clock before it.
+    pub clock: Duration,
+    /// How many clocks had been left anywhere before it.
+    pub left: usize,
+}
+
 /// A panic that reached the end of a thread, or was just raised.
 #[derive(Clone, Debug)]
 pub(crate) struct Panicked {
@@ -94,7 +105,7 @@ pub(crate) struct Thread {
     /// It came to that access with the state of an earlier round, of so many reads.
     pub repeats: Option<u32>,
     /// Its last event, if that is a read that may be taken back.
-    pub open: Option<EventId>,
+    pub open: Option<Open>,
     /// The values that it has read in vain where it is.
     pub tried: Vec<u64>,
     /// The writes that the memory model does not let it read where it is.
