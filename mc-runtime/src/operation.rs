@@ -127,7 +127,7 @@ pub(crate) struct Operation {
 }
 
 /// The part of a barrier's word that counts who has come; the rest is the generation.
-const ARRIVALS: u64 = 0xffff;
+pub(crate) const ARRIVALS: u64 = 0xffff;
 
 fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)

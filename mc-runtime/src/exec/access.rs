@@ -8,7 +8,7 @@ use crate::graph::Site;
 use crate::graph::event::Event;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
-use crate::ops::Width;
+use crate::ops::{BARRIER_ORDER, Width};
 use crate::outcome::FailureKind;
 
 /// What an access of the running thread found.
@@ -159,10 +159,7 @@ impl Engine {
             **t == self.current || graph.thread(**t).iter().any(arrived)
         };
         let crowded = operation.code == Code::Arrive && graph.ranks().iter().filter(comes).count() as u64 > operation.a;
-        crowded.then(|| {
-            self.learned.insert(crate::ops::BARRIER_ORDER & 0xffff);
-            self.start_again()
-        })
+        crowded.then(|| self.learn_now(BARRIER_ORDER))
     }
 
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
@@ -187,13 +184,12 @@ impl Engine {
 
     /// The running thread comes to an access that could be part of a spin loop.
     fn look_for_spin<T>(&mut self, operation: &Operation, site: Site, frame: Frame) -> Option<Step<T>> {
-        let reads = !matches!(operation.code, Code::Store | Code::Guarded(..)) && !operation.meets();
-        let slot = self.current.slot();
-        self.find_other_stacks();
-        let thread = &mut self.threads[slot];
-        if std::mem::replace(&mut thread.entered, true) || !reads || self.guide.decides() {
+        let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
+        if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
             return None;
         }
+        self.find_other_stacks();
+        let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
         match self.loops.arrive(&thread.rounds, site?, frame, around) {
             Spin::No => None,

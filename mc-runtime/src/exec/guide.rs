@@ -10,6 +10,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::outcome::FailureKind;
 use crate::schedule::{Change, Digest, Schedule, default_thread};
+
 /// Who decides about threads and values beyond the prefix.
 #[derive(Debug)]
 pub(crate) enum Guide {

@@ -61,13 +61,12 @@ impl Engine {
         self.close();
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
-        let heap = self.heap.as_mut().filter(|h| h.contains(at));
-        let block = heap.map(|h| h.watch(at).filter(|b| !b.freed));
-        if let Some(None) = block {
+        let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        if self.heap.as_ref().is_some_and(|h| h.contains(at)) && block.is_none_or(|b| b.freed) {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
-        if let Some(maker) = block.flatten().and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
+        if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return self.uninitialised(maker, what, site);
         }
         let events = self.me().position as u32;

@@ -24,6 +24,7 @@ mod thread;
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
+use crate::ops::BARRIER_ORDER;
 use crate::options::{MemoryModel, Options};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
@@ -32,8 +33,7 @@ pub(crate) use access::is_static;
 use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
-pub(crate) use guide::Follower;
-pub(crate) use guide::Guide;
+pub(crate) use guide::{Follower, Guide};
 use locations::Locations;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
@@ -154,7 +154,7 @@ impl Engine {
             threads: Vec::new(),
             current: ThreadId::MAIN,
             failure: None,
-            learned: (!options.reductions.barriers).then_some(crate::ops::BARRIER_ORDER & 0xffff).into_iter().collect(),
+            learned: (!options.reductions.barriers).then_some(short(BARRIER_ORDER)).into_iter().collect(),
             progress: Arc::new(AtomicU64::new(0)),
             heap,
             tainted: false,
@@ -357,13 +357,17 @@ impl Engine {
         if self.has_learned(key) {
             return Step::Done(());
         }
-        self.learned.insert(key & 0xffff);
+        self.learn_now(key)
+    }
+
+    fn learn_now<T>(&mut self, key: u64) -> Step<T> {
+        self.learned.insert(short(key));
         self.start_again()
     }
 
-    /// See `ops::learned`. Keys count by their low 16 bits, which is what a schedule carries.
+    /// See `ops::learned`.
     pub(crate) fn has_learned(&self, key: u64) -> bool {
-        self.learned.contains(&(key & 0xffff))
+        self.learned.contains(&short(key))
     }
 
     /// Starts with what another check of the same test has learned.
@@ -408,4 +412,9 @@ impl Engine {
             None => thread.to_string(),
         }
     }
+}
+
+/// Keys of what is learned count by their low 16 bits, which is what a schedule carries.
+fn short(key: u64) -> u64 {
+    key & 0xffff
 }

@@ -39,10 +39,7 @@ impl Explorer {
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
         let mut outside = graph.reads(location).iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
-        let Some(earliest) = outside.find(|event| !event.settled && !event.operation.meets()).map(|event| event.stamp)
-        else {
-            return;
-        };
+        let Some(earliest) = outside.find(|event| event.is_revisitable()).map(|event| event.stamp) else { return };
         deleted.clear();
         cut.keep_all(graph);
         for &x in graph.order()[earliest as usize..].iter().rev() {
@@ -55,7 +52,7 @@ impl Explorer {
                 break;
             }
             cut.keep[x.thread.slot()] = x.index;
-            if event.location == location && event.reads() && !event.settled && !event.operation.meets() {
+            if event.location == location && event.is_revisitable() {
                 cut.read = Some(x);
                 let maximal = |y: &EventId| as_if_unrevisited(graph, *y, write, cut);
                 if maximal(&x) && deleted.iter().all(maximal) && !placed_before_deleted(graph, write, cut) {

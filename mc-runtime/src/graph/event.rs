@@ -59,6 +59,11 @@ impl Event {
         self.operation.reads()
     }
 
+    /// May a later write revisit it?
+    pub(crate) fn is_revisitable(&self) -> bool {
+        self.reads() && !self.settled && !self.operation.meets()
+    }
+
     /// Does it write what follows from what it reads?
     pub(crate) fn updates(&self) -> bool {
         self.writes && self.operation.code != Code::Store

@@ -10,7 +10,7 @@ mod kinds;
 
 use crate::exec::{Body, Engine, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{Code, Operation, Order};
+use crate::operation::{ARRIVALS, Code, Operation, Order};
 use crate::outcome::FailureKind;
 pub use context::Cut;
 pub(crate) use context::{
@@ -131,7 +131,7 @@ pub fn arrive(at: *mut (), places: u16, label: Label) -> Option<u32> {
 #[track_caller]
 #[inline(always)]
 pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
-    let generation = u64::from(word & 0xffff_0000);
+    let generation = u64::from(word) & !ARRIVALS;
     access(at, operation(Code::Pass, (generation, 0), Width::W32, Ordering::Acquire, label)).is_some()
 }
 

@@ -125,8 +125,7 @@ where
     let body = move || {
         current::enter(own);
         finish(catch_unwind(AssertUnwindSafe(f)).map_err(ops::caught));
-        if ops::learned_any()
-            && ops::learned(FINISHED_KEY)
+        if ops::learned(FINISHED_KEY)
             && let Some(own) = current::own()
         {
             own.done.store(1, Release, Label::ThreadDone);
