@@ -154,9 +154,9 @@ impl Engine {
     /// Have more threads come to a barrier than it has places? Then it matters who comes first, and this must be known from the start.
     fn is_crowded<T>(&mut self, operation: &Operation, location: LocationId) -> Option<Step<T>> {
         let graph = &self.explorer.graph;
+        let arrived = |read: &EventId| graph.event(*read).operation.code == Code::Arrive;
         let comes = |t: &&ThreadId| {
-            let arrived = |e: &Event| e.location == location && e.operation.code == Code::Arrive;
-            **t == self.current || graph.thread(**t).iter().any(arrived)
+            **t == self.current || graph.reads(location).iter().any(|read| read.thread == **t && arrived(read))
         };
         let crowded = operation.code == Code::Arrive && graph.ranks().iter().filter(comes).count() as u64 > operation.a;
         crowded.then(|| self.learn_now(BARRIER_ORDER))
