@@ -32,7 +32,7 @@ mod values;
 /// | `max_memory` | a size, `"4G"` |
 /// | `require` | the weakest verdict that passes: `"proved"`, `"bounded"` or `"sampled"` |
 /// | `expect` | the kind of failure that must be found, `"data_race"`; the test passes only then |
-/// | `no_reduction` | explores what is otherwise left out: `"await"`, reads in loops that wait; `"barrier"`, who comes to a `Barrier` first; `"retry"`, rounds of loops that left nothing behind; or `"all"` |
+/// | `no_reduction` | explores what is otherwise left out: `"await"`, reads in loops that wait; `"barrier"`, who comes to a `Barrier` first; `"retry"`, rounds of loops that left nothing behind; `"symmetry"`, which of several threads that are alike does what; or `"all"` |
 /// | `allow_panics` | alone: panics of spawned threads are part of the test |
 ///
 /// A test with `expect` is wrong on purpose, so it is ignored where no checker runs.

@@ -53,7 +53,7 @@ pub(crate) const OPTIONS: [(&str, Form); 14] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
-    ("no_reduction", Form::Word(&["await", "barrier", "retry", "all"])),
+    ("no_reduction", Form::Word(&["await", "barrier", "retry", "symmetry", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -243,6 +243,7 @@ mod tests {
             "await",
             "barrier",
             "retry",
+            "symmetry",
             "all",
             "",
             " ",

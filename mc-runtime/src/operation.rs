@@ -66,7 +66,7 @@ pub(crate) enum Code {
     Fence,
     /// A data choice among `a` values.
     Choose,
-    /// Starts the thread in slot `value`.
+    /// Starts the thread in slot `value`; its twin is the one in slot `a - 1`, if `a` is not 0.
     Spawn,
     /// The first event of a spawned thread; reads from its `Spawn`.
     Begin,

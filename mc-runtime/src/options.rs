@@ -54,6 +54,8 @@ pub enum Reduction {
     Barrier,
     /// See [`Reductions::retry`].
     Retry,
+    /// See [`Reductions::symmetry`].
+    Symmetry,
     /// All of them.
     All,
 }
@@ -68,11 +70,13 @@ pub struct Reductions {
     pub barriers: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
     pub retry: bool,
+    /// Which of several threads that are like each other does what.
+    pub symmetry: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, barriers: true, retry: true }
+        Self { awaits: true, barriers: true, retry: true, symmetry: true }
     }
 }
 
@@ -84,7 +88,8 @@ impl Reductions {
             Reduction::Await => Self { awaits: false, ..self },
             Reduction::Barrier => Self { barriers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
-            Reduction::All => Self { awaits: false, barriers: false, retry: false },
+            Reduction::Symmetry => Self { symmetry: false, ..self },
+            Reduction::All => Self { awaits: false, barriers: false, retry: false, symmetry: false },
         }
     }
 }

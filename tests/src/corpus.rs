@@ -30,6 +30,19 @@ pub struct Entry {
     pub columns: Vec<String>,
     /// What must come out under each memory model.
     pub expect: Expectations,
+    /// Of a program of symmetric threads, whose expectations are those for symmetric executions taken as one: how many complete executions there are in all.
+    #[serde(default)]
+    pub whole: Option<Whole>,
+}
+
+/// By memory model.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Whole {
+    /// Under sequential consistency.
+    pub sc: u64,
+    /// Under RC20.
+    pub rc20: u64,
 }
 
 /// What must come out, by memory model.
@@ -135,6 +148,18 @@ pub fn random() -> Vec<Entry> {
     let mut tso = tso().random;
     entries.iter_mut().for_each(|entry| entry.expect.with_tso(entry.seed.and_then(|seed| tso.remove(&seed))));
     entries
+}
+
+/// The programs of symmetric threads that the repository keeps.
+///
+/// # Panics
+/// If the file is not there or not in the format.
+pub fn symmetric() -> Vec<Entry> {
+    let text = std::fs::read_to_string(spec_folder().join("symmetric.jsonl"))
+        .expect("tests/spec/symmetric.jsonl is in the repository");
+    text.lines()
+        .map(|line| Entry::from_line(line).expect("each line of tests/spec/symmetric.jsonl is an entry"))
+        .collect()
 }
 
 #[cfg(test)]

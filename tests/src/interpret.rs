@@ -40,6 +40,55 @@ pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome,
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
 }
 
+/// As [`explore`], but threads with the same operations are symmetric: what each ended with is kept where nobody sees whose it is, and sorted for the outcome.
+///
+/// # Panics
+/// As [`explore`].
+pub fn explore_symmetric(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome, Finals) {
+    let options = Options { memory_model: model, max_failures: u64::MAX, ..Options::default() };
+    let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
+    let kept = Arc::new(StdMutex::new(Vec::with_capacity(program.threads.len())));
+    let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
+    let outcome = mc_runtime::check::check(&options, move || symmetric_body(&program, &rows, &kept));
+    let collected = lock(&collected);
+    let rows = collected.rows().map(<[i64]>::to_vec).collect();
+    (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
+}
+
+/// How threads ended, each with the first thread that has its operations.
+type Kept = StdMutex<Vec<(usize, End)>>;
+
+fn symmetric_body(program: &Arc<Resolved>, collected: &StdMutex<Collected>, kept: &Arc<Kept>) {
+    let keep = |kept: &Kept, end| kept.lock().unwrap_or_else(PoisonError::into_inner).push(end);
+    kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let locations: Arc<[Location]> = program.locations.iter().map(|kind| Location::new(*kind)).collect();
+    let first = |ops| program.threads.iter().position(|first| first == ops).expect("it is one of them");
+    let mut handles = Vec::with_capacity(program.threads.len());
+    for ops in &program.threads {
+        let (class, program, locations, kept) =
+            (first(ops), Arc::clone(program), Arc::clone(&locations), Arc::clone(kept));
+        handles.push(mc::thread::spawn(move || keep(&kept, (class, run_thread(&program.threads[class], &locations)))));
+    }
+    for handle in handles {
+        handle.join().expect("a thread of a litmus program does not panic");
+    }
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.sort_unstable_by(|a, b| (a.0, a.1.registers).cmp(&(b.0, b.1.registers)));
+    let end = |thread: usize| {
+        let class = first(&program.threads[thread]);
+        let before = program.threads[..thread].iter().filter(|ops| first(ops) == class).count();
+        &kept.iter().filter(|end| end.0 == class).nth(before).expect("each of them ended").1
+    };
+    let value = |column: &Column| match *column {
+        Column::Register(thread, register) => end(thread).registers[register.0],
+        Column::Location(id) => match &locations[id.0] {
+            Location::Lock(_) => i64::from(kept.iter().any(|(_, end)| end.holds[id.0])),
+            atomic => atomic.after_all(),
+        },
+    };
+    lock(collected).add(program.columns.iter().map(value));
+}
+
 /// Distinct rows of equal width (0 where a program has neither registers nor locations), in memory that was reserved when it was made.
 struct Collected {
     width: usize,

@@ -59,6 +59,16 @@ mod checked {
     }
 
     #[test]
+    fn programs_of_symmetric_threads_under_rc20() {
+        compare_all(&corpus::symmetric(), MemoryModel::Rc20);
+    }
+
+    #[test]
+    fn programs_of_symmetric_threads_under_sc() {
+        compare_all(&corpus::symmetric(), MemoryModel::Sc);
+    }
+
+    #[test]
     fn random_programs_under_rc20() {
         compare_all(&corpus::random(), MemoryModel::Rc20);
     }

@@ -66,6 +66,15 @@ fn awaits_lose_nothing_and_repeat_nothing() {
 }
 
 #[test]
+fn of_symmetric_executions_one_of_each_is_explored() {
+    let Some(output) = python(&["symmetry.py", "check", "4"]) else { return };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+}
+
+#[test]
 fn the_axioms_of_tso_agree_with_a_machine_of_store_buffers_and_with_what_is_kept() {
     let Some(output) = python(&["tso.py", "check", "4"]) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);

@@ -39,7 +39,7 @@ pub(crate) struct CheckArgs {
     /// An execution that makes no operation for this long hangs [default: 10s]
     #[arg(long, value_name = "TIME", env = "MC_HANG_LIMIT", value_parser = settings::duration)]
     hang_limit: Option<u64>,
-    /// Explore what is otherwise left out because another execution shows the same: await, barrier, retry or all
+    /// Explore what is otherwise left out because another execution shows the same: await, barrier, retry, symmetry or all
     #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
     no_reduction: Option<Reduction>,
     /// The weakest verdict that passes: proved, bounded, sampled [default: proved; for samplers sampled]

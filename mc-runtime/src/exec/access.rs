@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Are the operands of a recorded operation what they are now? Those that may be addresses are not compared.
-    fn same_operands(&self, recorded: &Operation, now: &Operation) -> bool {
+    pub(super) fn same_operands(&self, recorded: &Operation, now: &Operation) -> bool {
         let comparable = |value: u64| now.width != Width::W64 || (self.heap.is_some() && value >> 32 == 0);
         let same = |old, new| old == new || !comparable(old) || !comparable(new);
         same(recorded.a, now.a) && same(recorded.b, now.b)
@@ -118,6 +118,12 @@ impl Engine {
             me.waiting = Some(Waiting { operation, location, site });
             self.announce(at, &operation);
             return Step::Wait;
+        }
+        if let Some(step) = self.is_between_joins() {
+            return step;
+        }
+        if let Some(step) = self.follows_twin(operation, location, at, site) {
+            return step;
         }
         let id = if operation.meets() {
             if let Some(step) = self.is_crowded(&operation, location) {
@@ -291,7 +297,7 @@ impl Engine {
     }
 }
 
-fn same_kind(recorded: &Operation, now: &Operation) -> bool {
+pub(super) fn same_kind(recorded: &Operation, now: &Operation) -> bool {
     (recorded.code, recorded.order, recorded.failure, recorded.width, recorded.label)
         == (now.code, now.order, now.failure, now.width, now.label)
 }

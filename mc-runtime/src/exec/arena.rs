@@ -113,6 +113,11 @@ impl Heap {
         })
     }
 
+    /// Where an address is in the arena of `slot`, if it is in that one.
+    pub(crate) fn offset(&self, at: usize, slot: usize) -> Option<usize> {
+        at.checked_sub(self.base + slot * ARENA).filter(|offset| *offset < ARENA)
+    }
+
     /// The thread in `slot` runs next, and has made `events` events.
     pub(crate) fn enter(&mut self, slot: usize, events: u32) {
         (self.current, self.events) = (slot, events);

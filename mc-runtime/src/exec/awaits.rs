@@ -90,6 +90,9 @@ impl Engine {
 
     /// The oldest write that the thread may read and whose value it has not tried. Of a compare-exchange, only the newest write is tried: it would change older ones.
     fn untried(&self, thread: ThreadId, operation: &Operation, location: LocationId) -> Option<usize> {
+        if self.is_behind_twin(thread) {
+            return None;
+        }
         let graph = &self.explorer.graph;
         let newest = graph.mo(location).len();
         let oldest = if operation.code == Code::Load { self.explorer.earliest(thread, location) } else { newest };
@@ -100,10 +103,10 @@ impl Engine {
 
     /// Nobody can move: threads that wait in an await read the newest write for ever.
     pub(super) fn stop_awaits(&mut self) {
-        for slot in 0..self.threads.len() {
-            let thread = &self.threads[slot];
+        for rank in 0..self.explorer.graph.ranks().len() {
+            self.current = self.explorer.graph.ranks()[rank];
+            let thread = self.me_ref();
             let Some(w) = thread.waiting.filter(|_| thread.state == State::Await) else { continue };
-            self.current = ThreadId(slot as u32);
             let newest = self.explorer.graph.mo(w.location).len();
             let read = self.explorer.add_at(self.current, w.operation, w.location, newest, Reading::Any, w.site);
             debug_assert!(read.is_some(), "the newest write can always be read");

@@ -71,6 +71,11 @@ impl Cells {
         race
     }
 
+    /// Was any cell in the range accessed?
+    pub(super) fn any_in(&self, range: (usize, usize)) -> bool {
+        self.cells[..self.used].iter().any(|c| (range.0..range.1).contains(&c.at) && !c.last.is_empty())
+    }
+
     /// The memory was freed: gives an access in it that does not happen before that, and forgets the cells.
     pub(super) fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<Access> {
         let mut race = None;

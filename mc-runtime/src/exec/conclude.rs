@@ -27,6 +27,9 @@ impl Engine {
             self.missing_events();
             return Ending::Failed;
         }
+        if self.loses_symmetric() {
+            return Ending::Restart;
+        }
         if self.threads().all(|t| self.state(t) == State::Ended) {
             return Ending::Complete;
         }
@@ -85,7 +88,8 @@ impl Engine {
         for rank in 0..self.explorer.graph.ranks().len() {
             let thread = self.explorer.graph.ranks()[rank];
             let me = &self.threads[thread.slot()];
-            if let Some(w) = me.waiting.filter(|w| w.operation.code != Code::Load && !w.operation.meets()) {
+            let waits = me.waiting.filter(|w| w.operation.code != Code::Load && !w.operation.meets());
+            if let Some(w) = waits.filter(|_| !self.is_behind_twin(thread)) {
                 self.explorer.add_overtakes(thread, w.operation, w.location, w.site, &me.tried);
             }
         }

@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    fn can_move(&self, id: ThreadId) -> bool {
+    pub(super) fn can_move(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.slot()];
         match thread.state {
             State::Unstarted | State::Ready | State::Replayed => true,

@@ -115,6 +115,11 @@ impl Locations {
         }
     }
 
+    /// The address of a location that was met in this execution.
+    pub(super) fn address(&self, location: LocationId) -> Option<usize> {
+        self.place(location).map(|p| p.at)
+    }
+
     /// Who allocated the memory of the location, and after how many events.
     pub(crate) fn maker(&self, location: LocationId) -> Option<(ThreadId, u32)> {
         self.place(location).and_then(|p| p.maker)
@@ -123,6 +128,13 @@ impl Locations {
     /// Is the location in memory that was freed?
     pub(super) fn is_freed(&self, location: LocationId) -> bool {
         self.place(location).is_some_and(|p| p.freed)
+    }
+
+    /// All locations in a range of memory.
+    pub(super) fn within(&self, range: (usize, usize)) -> impl Iterator<Item = LocationId> + '_ {
+        let inside = move |place: &Option<Place>| place.is_some_and(|p| (range.0..range.1).contains(&p.at));
+        let places = self.places.iter().enumerate();
+        places.filter(move |(_, place)| inside(place)).map(|(slot, _)| LocationId(slot as u32))
     }
 
     /// All locations in a range of memory; marks them as freed.

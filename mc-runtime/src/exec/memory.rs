@@ -59,6 +59,9 @@ impl Engine {
             return step;
         }
         self.close();
+        if let Some(step) = self.is_between_joins() {
+            return step;
+        }
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
@@ -122,6 +125,10 @@ impl Engine {
     }
 
     fn free(&mut self, range: (usize, usize)) {
+        if self.frees_between_joins(range) {
+            let _: Step<()> = self.told_apart();
+            return;
+        }
         let mut cells = std::mem::take(&mut self.cells);
         let race = cells.free(range, |old| self.is_ordered(old.thread, old.events));
         self.cells = cells;

@@ -19,6 +19,7 @@ pub(crate) mod run;
 mod sample;
 mod spin;
 mod state;
+mod symmetry;
 mod thread;
 
 use crate::explore::{Explorer, Frontier};
@@ -41,6 +42,7 @@ use spin::Loops;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use symmetry::Likeness;
 pub(crate) use thread::{Body, Panicked, State, Thread};
 
 /// How an operation of a thread goes on.
@@ -103,6 +105,11 @@ pub(crate) struct Engine {
     pub failure: Option<Found>,
     /// What was learned (see `ops::learn`).
     pub learned: FxHashSet<u64>,
+    /// Threads that are like each other count as such.
+    symmetry: bool,
+    /// Of the thread that is about to be spawned.
+    likeness: Likeness,
+    unused: symmetry::Unused,
     /// Counts operations; a watchdog looks at it.
     pub progress: Arc<AtomicU64>,
     /// Virtual memory of the test; `None` when another global allocator is used.
@@ -155,6 +162,9 @@ impl Engine {
             current: ThreadId::MAIN,
             failure: None,
             learned: (!options.reductions.barriers).then_some(short(BARRIER_ORDER)).into_iter().collect(),
+            symmetry: options.reductions.symmetry,
+            likeness: Likeness::default(),
+            unused: symmetry::Unused::default(),
             progress: Arc::new(AtomicU64::new(0)),
             heap,
             tainted: false,
@@ -373,6 +383,7 @@ impl Engine {
     /// Starts with what another check of the same test has learned.
     pub(crate) fn take_knowledge(&mut self, other: &Engine) {
         self.learned.extend(&other.learned);
+        self.symmetry &= other.symmetry;
         self.loops = other.loops.clone();
         self.progress = other.progress.clone();
     }

@@ -37,6 +37,9 @@ impl Engine {
             if let Some(reads) = stops.filter(|_| operation.code != Code::Block) {
                 return self.block(BlockReason::Spin, reads, site);
             }
+            if let Some(step) = self.leaves_twin(&operation) {
+                return step;
+            }
             if let Some(step) = self.add_plain(operation, rf, site) {
                 return step;
             }
@@ -86,10 +89,16 @@ impl Engine {
         body: &mut Option<Body>,
         site: Site,
     ) -> Step<ThreadId> {
-        match self.plain(Operation::plain(Code::Spawn), EventId::INIT, site) {
+        let operation = self.spawning(name.as_deref(), stack);
+        if let Some(step) = self.has_other_twin(&operation) {
+            return step;
+        }
+        let activity = self.me_ref().activity;
+        match self.plain(operation, EventId::INIT, site) {
             Step::Done(slot) => {
                 let child = ThreadId(slot as u32);
                 self.ensure_thread(child);
+                self.spawned(child, activity);
                 let clock = self.me().clock;
                 let thread = &mut self.threads[child.slot()];
                 thread.state = State::Unstarted;
@@ -155,6 +164,9 @@ impl Engine {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
+                if let Some(step) = self.leaves_twin(&operation) {
+                    return step;
+                }
                 if reason == BlockReason::Spin && self.is_hopeless() {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();

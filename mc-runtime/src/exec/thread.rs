@@ -3,6 +3,7 @@
 use super::coroutine::{Fiber, Suspender};
 use super::run::TestBody;
 use super::spin::Rounds;
+use super::symmetry::Row;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
@@ -94,6 +95,13 @@ pub(crate) struct Thread {
     pub clock: Duration,
     /// Events and tracked accesses, see `ops::activity`.
     pub activity: u64,
+    /// The threads that it spawned last.
+    pub row: Row,
+    /// Somebody has asked which thread it is.
+    pub is_told_apart: bool,
+    /// Its result, once somebody has joined it.
+    pub result: Vec<u8>,
+    pub has_result: bool,
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
     /// The loads since its last event with an effect.
@@ -162,6 +170,10 @@ impl Default for Thread {
             locals: Vec::new(),
             clock: Duration::ZERO,
             activity: 0,
+            row: Row::default(),
+            is_told_apart: false,
+            result: Vec::new(),
+            has_result: false,
             waiting: None,
             rounds: Rounds::default(),
             left: Vec::new(),
@@ -191,6 +203,8 @@ impl Thread {
         self.locals.clear();
         self.clock = Duration::ZERO;
         self.activity = 0;
+        self.row.clear();
+        (self.is_told_apart, self.has_result) = (false, false);
         self.waiting = None;
         self.rounds.clear();
         (self.entered, self.repeats, self.open) = (false, None, None);

@@ -6,6 +6,7 @@
 
 mod frontier;
 mod revisit;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 
@@ -79,7 +80,9 @@ impl Explorer {
     /// Adds a data choice among `n`: the first one now, the others later.
     pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
         let id = self.graph.add(New::plain(thread, operation, 0), site);
-        for value in (1..operation.a).rev() {
+        // The first value is the last in the order of twins, as the newest write is.
+        let twin = self.graph.counterpart(id).filter(|c| self.graph.contains(*c)).map(|c| self.graph.event(c).value);
+        for value in (1..twin.map_or(operation.a, |twin| twin + 1)).rev() {
             self.push(Item::Choose { at: id, value });
         }
         id

@@ -3,7 +3,7 @@
 use super::Site;
 use super::clock::ClockRef;
 use crate::ids::{EventId, LocationId};
-use crate::operation::{Code, Operation, Order};
+use crate::operation::{ARRIVALS, Code, Operation, Order};
 
 /// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Event {
     pub place: u32,
     /// What happens before it, and what of that its thread knows after it (acquired clocks included).
     pub hb: ClockRef,
-    /// (program order or reads-from)+ before it.
+    /// (program order, reads-from, or what twins did)+ before it.
     pub prefix: ClockRef,
     /// What an acquiring reader of this write gets.
     pub message: Message,
@@ -40,6 +40,8 @@ pub(crate) struct Event {
     pub added_max: bool,
     /// No later write may revisit it.
     pub settled: bool,
+    /// Up to here its thread did the same as its twin (see `graph::symmetry`).
+    pub as_twin: bool,
 }
 
 const _: () = assert!(size_of::<Event>() <= 88, "events are copied in the warm loop");
@@ -62,6 +64,11 @@ impl Event {
     /// May a later write revisit it?
     pub(crate) fn is_revisitable(&self) -> bool {
         self.reads() && !self.settled && !self.operation.meets()
+    }
+
+    /// Does this arrival at a barrier take the last place?
+    pub(super) fn comes_last(&self) -> bool {
+        self.value & ARRIVALS == self.operation.a
     }
 
     /// Does it write what follows from what it reads?

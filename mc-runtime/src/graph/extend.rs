@@ -56,6 +56,7 @@ impl Graph {
             writes: false,
             added_max: new.added_max,
             settled: false,
+            as_twin: false,
         };
         self.order.push(id);
         self.complete(id, &mut event, new.after);
@@ -75,6 +76,7 @@ impl Graph {
         let mut event = *self.event(id);
         (event.hb, event.prefix, event.pending, event.released) = Default::default();
         event.message = Message::Row(ClockRef::EMPTY);
+        event.as_twin = false;
         self.seq_cst -= u32::from(event.is_seq_cst());
         if event.writes {
             self.unplace(event.location, event.place);
@@ -143,6 +145,11 @@ impl Graph {
             } else {
                 event.hb = self.clocks.join(event.hb, message.0, message.1, own);
             }
+        }
+        if let Some(counterpart) = self.counterpart(id).filter(|c| self.contains(*c)) {
+            let prefix = self.event(counterpart).prefix;
+            event.prefix = self.clocks.join(event.prefix, prefix, (counterpart.thread, id.index + 1), own);
+            event.as_twin = self.does_the_same(id, event, counterpart);
         }
         if event.operation.code == Code::Fence {
             if event.order().acquires() {

@@ -12,6 +12,7 @@ pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod extend;
 pub(crate) mod restrict;
+pub(crate) mod symmetry;
 
 use clock::{ClockRef, Clocks, Past};
 use event::Event;
@@ -190,7 +191,7 @@ impl Graph {
         Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
     }
 
-    /// What is in (program order or reads-from)* before or at `event`.
+    /// What is in (program order, reads-from, or what twins did)* before or at `event`.
     pub(crate) fn prefix(&self, event: EventId) -> Past<'_> {
         Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).prefix) }
     }

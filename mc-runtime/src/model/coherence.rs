@@ -7,8 +7,13 @@ use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 
 /// The first position of modification order that an access at the end of `thread` (of which `count` events are there) may
-/// read, and directly after which it may be placed.
+/// read, and directly after which it may be placed; not before what its twin reads, or where that is placed.
 pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
+    coherent(graph, location, thread, count).max(graph.not_before_twin(thread.event(count), location))
+}
+
+/// Likewise, as far as coherence is concerned.
+pub(crate) fn coherent(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
     let past = graph.past(thread, count);
     let written = graph.mo(location).iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
     if written == graph.mo(location).len() {

@@ -19,6 +19,7 @@ pub(crate) use context::{
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -181,6 +182,40 @@ pub fn cell_read(at: *mut (), size: usize) {
 pub fn cell_write(at: *mut (), size: usize) {
     let site = Some(Location::caller());
     wait_for(|e| e.cell(at as usize, size, true, site));
+}
+
+/// What the next thread that the caller [spawns](spawn) is made of: the address of its code, and all that it has captured. Threads with the same are symmetric: it makes no
+/// difference which of them does what, until something tells them apart. Without this call the thread is like no other.
+pub fn liken<T>(code: *const (), captured: &T) {
+    with_engine(|e| e.liken(code.addr(), bytes(captured)));
+}
+
+/// How many words [`liken_call`] looks at: as many as the C calling convention passes in registers, but for one.
+pub const ARGUMENTS: usize = 5;
+
+/// As [`liken`], where all that the thread has captured is in the first arguments of its code, a function with the C calling convention that returns nothing. Those that
+/// the compiled function never reads do not count.
+pub fn liken_call(code: *const (), arguments: &[MaybeUninit<*const ()>; ARGUMENTS]) {
+    // SAFETY: read as plain words, each of them whatever it holds.
+    let words = unsafe { &*std::ptr::from_ref(arguments).cast::<[u64; ARGUMENTS]>() };
+    with_engine(|e| e.liken_call(code.addr(), words));
+}
+
+/// The caller has learned which thread `thread` is, as nobody does who only waits for its end: it is not symmetric to others any more.
+pub fn tell_apart(thread: ThreadKey) {
+    wait_for(|e| e.tell_apart(ThreadId(thread.0)));
+}
+
+/// The caller has joined `thread`, and gets this result from it.
+pub fn joined<T>(thread: ThreadKey, result: &T) {
+    if size_of::<T>() > 0 {
+        wait_for(|e| e.joined(ThreadId(thread.0), bytes(result)));
+    }
+}
+
+fn bytes<T>(of: &T) -> &[u8] {
+    // SAFETY: a live value, read as plain bytes; those that were never written (padding) are read as whatever they hold.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), size_of::<T>()) }
 }
 
 /// Starts a thread that runs `body`. The shim makes sure that `body` outlives the thread (scoped threads are joined).

@@ -142,6 +142,7 @@ impl fmt::Display for Reduction {
             Self::Await => "await",
             Self::Barrier => "barrier",
             Self::Retry => "retry",
+            Self::Symmetry => "symmetry",
             Self::All => "all",
         })
     }
@@ -155,8 +156,9 @@ impl FromStr for Reduction {
             "await" => Ok(Self::Await),
             "barrier" => Ok(Self::Barrier),
             "retry" => Ok(Self::Retry),
+            "symmetry" => Ok(Self::Symmetry),
             "all" => Ok(Self::All),
-            _ => Err(Expected("`await`, `barrier`, `retry` or `all`")),
+            _ => Err(Expected("`await`, `barrier`, `retry`, `symmetry` or `all`")),
         }
     }
 }

@@ -25,8 +25,8 @@ mc::thread_local! {
 
 #[test]
 fn destructors_are_part_of_their_threads() {
-    // The two additions come in either order; both before the joins.
-    proved(2, || {
+    // The two additions come in either order, which is the same but for who is who; both before the joins.
+    proved(1, || {
         let count = Arc::new(AtomicUsize::new(0));
         let threads = [0, 1].map(|_| {
             let count = count.clone();
@@ -90,7 +90,8 @@ fn a_destructor_may_use_and_make_other_values() {
 
 #[test]
 fn values_are_fresh_in_each_execution() {
-    proved(6, || {
+    // 3! orders of three threads that are alike.
+    proved(1, || {
         assert_eq!(SEEN.replace(1), 0);
         let count = Arc::new(AtomicUsize::new(0));
         let threads = [0, 1, 2].map(|_| {

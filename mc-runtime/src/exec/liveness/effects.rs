@@ -46,7 +46,7 @@ fn has_memory_operand(i: &Instruction) -> bool {
 }
 
 /// Is the first operand a whole register that gets a new value from the others?
-fn defines_register(i: &Instruction) -> bool {
+pub(super) fn defines_register(i: &Instruction) -> bool {
     let whole = i.op_count() > 0
         && i.op0_kind() == OpKind::Register
         && i.op0_register().is_gpr()

@@ -5,6 +5,7 @@
 //! is dead only if it is overwritten as a whole, before it is read, on all of them. Whatever is not understood reads everything.
 //! Not here: what a dead value is left out of (`spin`).
 
+mod arguments;
 mod effects;
 mod function;
 mod image;
@@ -102,4 +103,10 @@ fn dead(code: u64) -> Option<Places> {
     let image = Image::of_this_process()?;
     let function = Function::around(image, code)?;
     Some(walk::dead(&function, code, &mut Returns::new(image)))
+}
+
+/// Of the first five arguments of the function at `start`, which has the C calling convention and returns nothing, those that it never reads, as bits.
+pub(super) fn unused_arguments(start: usize) -> u8 {
+    let function = Image::of_this_process().and_then(|image| Function::around(image, start as u64));
+    function.filter(|f| f.range.start == start as u64).map_or(0, |f| arguments::unused(&f))
 }

@@ -56,43 +56,34 @@ impl Barrier {
         let places = u32::try_from(self.places).ok().filter(|places| *places <= ARRIVALS);
         let places = places
             .unwrap_or_else(|| panic!("a checked `Barrier` is for fewer than 65,536 threads, not {}", self.places));
-        if ops::controlled() && !ops::learned(ops::BARRIER_ORDER) {
-            return self.meet(places);
-        }
-        let arrive = Guard {
-            test: Test::Not { mask: ARRIVALS, unwanted: places },
-            update: Update::KeepAdd { keep: !0, add: 1 },
-        };
-        let old = self.word.wait(arrive, AcqRel, Label::BarrierArrive);
-        if old & ARRIVALS == places - 1 {
-            self.word.rmw(Rmw::Add, NEXT_GENERATION - places, AcqRel, Label::BarrierArrive);
-            return BarrierWaitResult(true);
-        }
-        let next = Guard {
-            test: Test::Not { mask: GENERATION, unwanted: old & GENERATION },
-            update: Update::KeepAdd { keep: !0, add: 0 },
-        };
-        self.word.wait(next, Acquire, Label::BarrierWait);
-        BarrierWaitResult(false)
-    }
-}
-
-impl Barrier {
-    /// Waits, where nobody can tell who came first.
-    #[track_caller]
-    fn meet(&self, places: u32) -> BarrierWaitResult {
-        let at = self.word.at();
-        let Some(old) = ops::arrive(at, places as u16, Label::BarrierArrive) else {
+        let Some(old) = self.arrive(places) else {
             return BarrierWaitResult(false); // the execution is torn down
         };
         let last = old & ARRIVALS == places - 1;
         if last {
             self.word.rmw(Rmw::Add, NEXT_GENERATION - places, AcqRel, Label::BarrierArrive);
-        } else {
-            ops::pass(at, old, Label::BarrierWait);
+        } else if !ops::pass(self.word.at(), old, Label::BarrierWait) {
+            self.word.wait(left(old & GENERATION), Acquire, Label::BarrierWait);
         }
         BarrierWaitResult(last)
     }
+
+    /// Takes a place; the word as it was before.
+    #[track_caller]
+    fn arrive(&self, places: u32) -> Option<u32> {
+        if ops::controlled() && !ops::learned(ops::BARRIER_ORDER) {
+            return ops::arrive(self.word.at(), places as u16, Label::BarrierArrive);
+        }
+        let free = Test::Not { mask: ARRIVALS, unwanted: places };
+        let come = Guard { test: free, update: Update::KeepAdd { keep: !0, add: 1 } };
+        Some(self.word.wait(come, AcqRel, Label::BarrierArrive))
+    }
+}
+
+/// Waits for the end of a generation.
+fn left(generation: u32) -> Guard {
+    let test = Test::Not { mask: GENERATION, unwanted: generation };
+    Guard { test, update: Update::KeepAdd { keep: !0, add: 0 } }
 }
 
 impl fmt::Debug for Barrier {

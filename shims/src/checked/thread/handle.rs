@@ -4,7 +4,7 @@ use crate::checked::sync::Arc;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mc_runtime::ops::{Label, Rmw, ThreadKey};
+use mc_runtime::ops::{self, Label, Rmw, ThreadKey};
 
 use crate::checked::word::Word32;
 
@@ -73,7 +73,11 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Repr::Real(thread) => ThreadId(IdRepr::Real(thread.id())),
-            Repr::Checked(shared) => ThreadId(IdRepr::Checked(shared.key.load(Ordering::Relaxed))),
+            Repr::Checked(shared) => {
+                let key = ThreadKey(shared.key.load(Ordering::Relaxed));
+                ops::tell_apart(key);
+                ThreadId(IdRepr::Checked(key.0))
+            }
         }
     }
 

@@ -18,6 +18,7 @@ impl<T> JoinHandle<T> {
     /// The thread.
     #[must_use]
     pub fn thread(&self) -> &Thread {
+        self.0.tell_apart();
         &self.0.thread
     }
 

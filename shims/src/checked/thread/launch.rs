@@ -9,6 +9,7 @@ use std::thread::Result;
 use mc_runtime::ops::{self, Label, ThreadKey};
 
 use super::builder::Builder;
+use super::code::Code;
 use super::handle::{Shared, Thread};
 use super::scoped::ScopeData;
 use super::{current, locals};
@@ -59,6 +60,7 @@ impl<T> Started<T> {
     /// Waits for the end of the thread; its result.
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {
+        let key = self.key();
         match self.runner {
             Runner::Real(thread) => thread.join()?,
             // False while the execution is torn down; the result may then be missing.
@@ -67,7 +69,20 @@ impl<T> Started<T> {
         }
         // SAFETY: the thread has ended. Or it is torn down with the caller, one after the other on one thread of the system.
         let result = unsafe { self.packet.exchange(None) };
+        if let Some(key) = key {
+            match &result {
+                Some(Ok(value)) => ops::joined(key, value),
+                _ => ops::tell_apart(key),
+            }
+        }
         result.unwrap_or_else(|| Err(Box::new("the execution ended before the thread did")))
+    }
+
+    /// The caller may now do something with this thread that it does not do with others.
+    pub(super) fn tell_apart(&self) {
+        if let Runner::Checked(key) = self.runner {
+            ops::tell_apart(key);
+        }
     }
 
     /// Is the result there?
@@ -77,6 +92,7 @@ impl<T> Started<T> {
             Runner::Real(thread) => thread.is_finished(),
             Runner::Checked(_) => {
                 ops::learn(FINISHED_KEY);
+                self.tell_apart();
                 self.thread.shared().is_some_and(|shared| shared.done.load(Acquire, Label::ThreadFinished) == 1)
             }
             Runner::Nobody => true,
@@ -120,11 +136,13 @@ where
         let thread = Thread::real(real.thread().clone());
         return Ok(Started { runner: Runner::Real(real), thread, packet });
     }
+    let f = Code::new(f);
+    f.liken();
     let own = Arc::new(Shared::new(options.checked_name()));
     let thread = Thread::checked(own.clone());
     let body = move || {
         current::enter(own);
-        finish(catch_unwind(AssertUnwindSafe(f)).map_err(ops::caught));
+        finish(f.run().map_err(ops::caught));
         if ops::learned(FINISHED_KEY)
             && let Some(own) = current::own()
         {

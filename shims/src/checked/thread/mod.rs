@@ -16,6 +16,7 @@ pub use sleep::sleep_ms;
 pub use sleep::{available_parallelism, sleep, yield_now};
 
 mod builder;
+mod code;
 pub(crate) mod current;
 mod handle;
 mod join;

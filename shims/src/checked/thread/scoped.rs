@@ -175,6 +175,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// The thread.
     #[must_use]
     pub fn thread(&self) -> &Thread {
+        self.started.tell_apart();
         &self.started.thread
     }
 

@@ -1,0 +1,280 @@
+//! Which threads are like each other: found when they are spawned, and given up as soon as anything tells them apart.
+//!
+//! A new thread is the twin of one that the same thread spawned just before, with nothing but spawns in between, if its code, what it has captured (bit by bit), its
+//! name and its stack are the same. Whatever could tell the two apart later is noticed here, and then the exploration starts again without twins: they do different things,
+//! give different results, are not joined one directly after the other, or somebody asks who they are.
+//! Not here: what is left out for the sake of twins (`graph::symmetry`).
+
+use super::access::same_kind;
+use super::liveness::unused_arguments;
+use super::thread::State;
+use super::{Engine, Guide, Step, access::Accessed};
+use crate::graph::Site;
+use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::{Code, Operation};
+use crate::ops::Label;
+use rustc_hash::FxHashMap;
+use std::time::Duration;
+
+/// What a thread is made of.
+#[derive(Debug, Default)]
+pub(crate) struct Likeness {
+    /// The address of its code.
+    pub code: usize,
+    /// What it has captured, as far as the code ever looks at it.
+    pub captured: Vec<u8>,
+}
+
+/// What is known of the code of threads, by address: which of its arguments it never reads.
+pub(super) type Unused = FxHashMap<usize, u8>;
+
+/// A thread that was spawned.
+#[derive(Debug)]
+struct Spawned {
+    thread: ThreadId,
+    likeness: Likeness,
+    clock: Duration,
+}
+
+/// The threads that a thread has spawned in a row, with nothing else in between.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    /// The first so many count; the others are kept for their memory.
+    count: usize,
+    spawned: Vec<Spawned>,
+    /// See `Thread::activity`: what it was after the last of them.
+    activity: u64,
+}
+
+impl Row {
+    /// There is none.
+    pub(super) fn clear(&mut self) {
+        (self.count, self.activity) = (0, 0);
+    }
+
+    fn push(&mut self, thread: ThreadId, likeness: &Likeness, clock: Duration) {
+        if self.spawned.len() == self.count {
+            self.spawned.push(Spawned { thread, likeness: Likeness::default(), clock });
+        }
+        let new = &mut self.spawned[self.count];
+        (new.thread, new.clock, new.likeness.code) = (thread, clock, likeness.code);
+        new.likeness.captured.clear();
+        new.likeness.captured.extend_from_slice(&likeness.captured);
+        self.count += 1;
+    }
+}
+
+impl Engine {
+    fn has_symmetry(&self) -> bool {
+        // In a rehearsal, what is a thread's own has no place of its own.
+        let rehearses = self.heap.as_ref().is_some_and(|h| h.rehearsal);
+        self.symmetry && matches!(self.guide, Guide::Explore) && !rehearses
+    }
+
+    /// See `ops::liken`.
+    pub(crate) fn liken(&mut self, code: usize, captured: &[u8]) {
+        self.likeness.code = if self.has_symmetry() { code } else { 0 };
+        self.likeness.captured.clear();
+        self.likeness.captured.extend_from_slice(captured);
+    }
+
+    /// See `ops::liken_call`.
+    pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64]) {
+        self.liken(code, &[]);
+        if self.likeness.code != 0 {
+            let unused = *self.unused.entry(code).or_insert_with(|| unused_arguments(code));
+            let used = arguments.iter().enumerate().map(|(n, word)| if unused >> n & 1 == 1 { 0 } else { *word });
+            self.likeness.captured.extend(used.flat_map(u64::to_ne_bytes));
+        }
+    }
+
+    /// Something tells threads apart: the exploration starts again without twins.
+    pub(super) fn told_apart<T>(&mut self) -> Step<T> {
+        self.symmetry = false;
+        self.start_again()
+    }
+
+    /// The spawn of a thread, with the twin of that.
+    pub(super) fn spawning(&self, name: Option<&str>, stack: usize) -> Operation {
+        let me = self.me_ref();
+        let row = &me.row;
+        let alike = |s: &&Spawned| {
+            let thread = &self.threads[s.thread.slot()];
+            (s.likeness.code, &s.likeness.captured, s.clock) == (self.likeness.code, &self.likeness.captured, me.clock)
+                && (thread.name.as_deref(), thread.stack_size) == (name, stack)
+                && !thread.is_told_apart
+        };
+        let continues = self.has_symmetry() && self.likeness.code != 0 && row.activity == me.activity;
+        let in_row = if continues { &row.spawned[..row.count] } else { &[] };
+        let twin = in_row.iter().rev().find(alike);
+        Operation { a: twin.map_or(0, |t| u64::from(t.thread.0) + 1), ..Operation::plain(Code::Spawn) }
+    }
+
+    /// Did an earlier execution find another twin for the thread that is about to be spawned? Then the captured state is not the same each time.
+    pub(super) fn has_other_twin<T>(&mut self, operation: &Operation) -> Option<Step<T>> {
+        let recorded = self.explorer.graph.thread(self.current).get(self.me_ref().position)?.operation;
+        (recorded.code == Code::Spawn && recorded.a != operation.a).then(|| self.told_apart())
+    }
+
+    /// The running thread has spawned another. `before`: its activity before that.
+    pub(super) fn spawned(&mut self, thread: ThreadId, before: u64) {
+        if !self.has_symmetry() || self.likeness.code == 0 {
+            return;
+        }
+        let me = &mut self.threads[self.current.slot()];
+        if me.row.activity != before {
+            me.row.count = 0;
+        }
+        me.row.push(thread, &self.likeness, me.clock);
+        me.row.activity = me.activity;
+        self.likeness.code = 0;
+    }
+
+    /// Before the running thread, which has a twin, accesses a location: waits until the twin has come as far, and gives up if it did something else.
+    pub(super) fn follows_twin(
+        &mut self,
+        operation: Operation,
+        location: LocationId,
+        at: usize,
+        site: Site,
+    ) -> Option<Step<Accessed>> {
+        let counterpart = self.explorer.graph.counterpart(self.next_event())?;
+        if !self.explorer.graph.contains(counterpart) {
+            let awaits = self.threads[counterpart.thread.slot()].state == State::Await;
+            let twin_goes_on = self.can_move(counterpart.thread);
+            let waits = awaits && !twin_goes_on;
+            return Some(if waits {
+                self.await_write(operation, location, site)
+            } else {
+                self.lets(counterpart.thread)
+            });
+        }
+        let other = self.explorer.graph.event(counterpart);
+        let same = same_kind(&other.operation, &operation)
+            && self.same_operands(&other.operation, &operation)
+            && (other.location == location || self.is_own(operation.label, at, other.location, counterpart.thread));
+        (!same).then(|| self.told_apart())
+    }
+
+    /// Before an event of the running thread that has no location: gives up if its twin did something else.
+    pub(super) fn leaves_twin<T>(&mut self, operation: &Operation) -> Option<Step<T>> {
+        if operation.code != Code::Join && self.has_joined_some() {
+            return Some(self.told_apart());
+        }
+        let counterpart = self.explorer.graph.counterpart(self.next_event())?;
+        if !self.explorer.graph.contains(counterpart) {
+            return Some(self.lets(counterpart.thread));
+        }
+        let other = self.explorer.graph.event(counterpart).operation;
+        let same = other.code == operation.code
+            && other.order == operation.order
+            && (other.code != Code::Choose || other.a == operation.a);
+        (!same).then(|| self.told_apart())
+    }
+
+    /// The twin has not come as far as the running thread, which lets it go on first. If it cannot, it does something else.
+    fn lets<T>(&mut self, twin: ThreadId) -> Step<T> {
+        if !self.can_move(twin) {
+            return self.told_apart();
+        }
+        self.me().state = State::Ready;
+        Step::Wait
+    }
+
+    /// Is the address to the running thread what the location is to its twin: at the same place of its arena or stack, or its park token?
+    fn is_own(&self, label: Label, at: usize, theirs: LocationId, twin: ThreadId) -> bool {
+        let Some(other) = self.locations.address(theirs) else { return false };
+        let offset = |at: usize, thread: ThreadId| {
+            let stack = self.threads[thread.slot()].fiber.as_ref().map(|f| (f.limit, f.base));
+            let (limit, base) = if thread == self.current { Some(self.stack) } else { stack }.unwrap_or_default();
+            let on_stack = (limit..base).contains(&at).then(|| (true, base - at));
+            on_stack.or_else(|| self.heap.as_ref()?.offset(at, thread.slot()).map(|offset| (false, offset)))
+        };
+        let mine = offset(at, self.current);
+        is_of_handle(label) && label != Label::Unpark || mine.is_some() && mine == offset(other, twin)
+    }
+
+    /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
+    fn has_joined_some(&self) -> bool {
+        let graph = &self.explorer.graph;
+        let events = &graph.thread(self.current)[..self.me_ref().position];
+        let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
+        let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
+        let mut others = graph.ranks().iter().filter(|t| !joined(**t));
+        run < events.len()
+            && graph.has_twins()
+            && others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
+    }
+
+    /// The running thread does something that is no event, but would be something else if it had joined others: gives up if it has joined only some of those that are
+    /// alike.
+    pub(super) fn is_between_joins<T>(&mut self) -> Option<Step<T>> {
+        self.has_joined_some().then(|| self.told_apart())
+    }
+
+    /// Likewise, where it frees memory in which something was accessed, other than what a thread's own handle keeps for it.
+    pub(super) fn frees_between_joins(&self, range: (usize, usize)) -> bool {
+        let graph = &self.explorer.graph;
+        let others = |location| graph.accesses(location).any(|id| !is_of_handle(graph.event(id).operation.label));
+        self.has_joined_some() && (self.cells.any_in(range) || self.locations.within(range).any(others))
+    }
+
+    /// See `ops::tell_apart`.
+    pub(crate) fn tell_apart(&mut self, thread: ThreadId) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        let Some(told) = self.threads.get_mut(thread.slot()) else { return Step::Done(()) };
+        told.is_told_apart = true;
+        if self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
+    }
+
+    /// See `ops::joined`.
+    pub(crate) fn joined(&mut self, thread: ThreadId, result: &[u8]) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        if !self.has_twin_or_is_one(thread) {
+            return Step::Done(());
+        }
+        let graph = &self.explorer.graph;
+        let eldest = graph.eldest(thread);
+        let differs = |t: &ThreadId| {
+            let other = &self.threads[t.slot()];
+            other.has_result && *t != thread && graph.eldest(*t) == eldest && other.result != result
+        };
+        if graph.ranks().iter().any(differs) {
+            return self.told_apart();
+        }
+        let joined = &mut self.threads[thread.slot()];
+        joined.has_result = true;
+        joined.result.clear();
+        joined.result.extend_from_slice(result);
+        Step::Done(())
+    }
+
+    fn has_twin_or_is_one(&self, thread: ThreadId) -> bool {
+        let graph = &self.explorer.graph;
+        let exists = graph.ranks().contains(&thread);
+        exists && (graph.twin(thread).is_some() || graph.ranks().iter().any(|t| graph.twin(*t) == Some(thread)))
+    }
+
+    /// The running execution is over: does it show that symmetric ones must not be left out?
+    pub(super) fn loses_symmetric(&mut self) -> bool {
+        let loses = self.has_symmetry() && self.explorer.may_lose_symmetric();
+        self.symmetry &= !loses;
+        loses
+    }
+
+    /// Waits the thread for its twin to come as far?
+    pub(super) fn is_behind_twin(&self, thread: ThreadId) -> bool {
+        let graph = &self.explorer.graph;
+        let next: EventId = thread.event(graph.thread(thread).len());
+        graph.counterpart(next).is_some_and(|c| !graph.contains(c))
+    }
+}
+
+/// Is it an operation on what the handle of a thread keeps for it?
+fn is_of_handle(label: Label) -> bool {
+    matches!(label, Label::Park | Label::Unpark | Label::ThreadDone | Label::ThreadFinished)
+}
