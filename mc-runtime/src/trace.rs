@@ -49,6 +49,14 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ArcObserve => "Arc count looked at",
         Label::ThreadFinished => "JoinHandle::is_finished",
         Label::ThreadDone => "thread is done",
+        Label::ChannelSend => "Sender::send",
+        Label::ChannelSent => "message is there",
+        Label::ChannelRecv => "Receiver::recv",
+        Label::ChannelTryRecv => "Receiver::try_recv",
+        Label::ChannelRoom => "channel has room",
+        Label::ChannelClone => "Sender::clone",
+        Label::ChannelDrop => "Sender dropped",
+        Label::ChannelGone => "Receiver dropped",
     }
 }
 

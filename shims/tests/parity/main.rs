@@ -17,7 +17,7 @@ macro_rules! against {
     ($module:ident, $subject:ident) => {
         mod $module {
             use ::$subject as subject;
-            cases!(arc, atomics, cells, condvars, locals, locks, once, scopes, threads, traits);
+            cases!(arc, atomics, cells, channels, condvars, locals, locks, once, scopes, threads, traits);
         }
     };
 }
