@@ -197,6 +197,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn start_again(&mut self) {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
+        self.engine.wakeups_cut = 0;
         self.engine.explorer.restart();
         self.rehearse();
     }
@@ -275,6 +276,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if self.too_long > 0 {
             self.cut.push(bound("max_events", options.max_events, self.too_long));
         }
+        if self.engine.wakeups_cut > 0 {
+            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), self.engine.wakeups_cut));
+        }
         let dropped = self.engine.explorer.frontier.dropped();
         if dropped > 0 {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
@@ -337,7 +341,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     learned.sort_unstable();
     let options = &engine.options;
     let (graph, order) = (&engine.explorer.graph, &engine.order);
-    let schedule = of_run(graph, order, options.memory_model, options.allow_panics, learned);
+    let schedule = of_run(graph, order, options, learned);
     Failure {
         kind: found.kind,
         message: found.message,

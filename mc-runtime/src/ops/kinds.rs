@@ -157,4 +157,5 @@ pub enum Label {
     ChannelClone,
     ChannelDrop,
     ChannelGone,
+    SpuriousWakeup,
 }

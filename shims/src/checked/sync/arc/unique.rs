@@ -63,7 +63,7 @@ impl<T: ?Sized + CloneToArc> Arc<T> {
         match this.counts().claim_for_change() {
             Some(Claimed::Unique) => {}
             None => {
-                let own = this.clone_to_arc();
+                let own = T::clone_to_arc(this);
                 *this = own;
             }
             Some(Claimed::WithWeak) => {
