@@ -108,12 +108,15 @@ fn fails_spuriously() -> Option<bool> {
 #[track_caller]
 #[inline(never)]
 pub fn wakes_spuriously() -> bool {
-    with_engine(|e| e.may_wake_spuriously()).unwrap_or(false) && choose_as(2, Label::SpuriousWakeup) == Some(1)
+    let site = Location::caller();
+    with_engine(|e| e.may_wake_spuriously(site)).unwrap_or(false) && choose_as(2, Label::SpuriousWakeup) == Some(1)
 }
 
 /// The calling thread goes on after a spurious wake-up. With `by_lock`, its last operation took the lock again under which it waits.
+#[track_caller]
 pub fn woken_spuriously(by_lock: bool) {
-    with_engine(|e| e.wakes_spuriously(by_lock));
+    let site = Location::caller();
+    with_engine(|e| e.wakes_spuriously(by_lock, site));
 }
 
 /// A guarded read-modify-write on the 32- or 64-bit state word of a blocking shim; returns the old value.

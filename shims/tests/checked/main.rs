@@ -10,6 +10,7 @@ mod locks;
 mod once;
 mod threads;
 mod waiting;
+mod wakeups;
 
 use mc_runtime::check;
 use mc_runtime::options::Options;

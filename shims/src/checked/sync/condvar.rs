@@ -117,13 +117,26 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         dur: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        self.wait_timeout_or_wake(guard, dur).0
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), and whether that ended for no reason.
+    #[track_caller]
+    fn wait_timeout_or_wake<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        dur: Duration,
+    ) -> (LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>, Woken) {
         let raw = guard.raw();
-        if woken_spuriously(raw) {
-            let result = WaitTimeoutResult(false);
-            return match guard.relocked() {
+        let relocked = |guard: MutexGuard<'a, T>, timed_out| {
+            let result = WaitTimeoutResult(timed_out);
+            match guard.relocked() {
                 Ok(guard) => Ok((guard, result)),
                 Err(error) => Err(PoisonError::new((error.into_inner(), result))),
-            };
+            }
+        };
+        if woken_spuriously(raw) {
+            return (relocked(guard, false), Woken::ForNoReason);
         }
         let timed_out = match self.enqueue() {
             Some(bit) => {
@@ -136,11 +149,7 @@ impl Condvar {
             }
         };
         raw.lock();
-        let result = WaitTimeoutResult(timed_out);
-        match guard.relocked() {
-            Ok(guard) => Ok((guard, result)),
-            Err(error) => Err(PoisonError::new((error.into_inner(), result))),
-        }
+        (relocked(guard, timed_out), Woken::Perhaps)
     }
 
     /// Waits as long as `condition` holds and the time is not over.
@@ -160,6 +169,7 @@ impl Condvar {
         let start = Instant::now();
         let mut guard = guard;
         let mut over = false;
+        let mut woken = Woken::Perhaps;
         loop {
             if !condition(&mut *guard) {
                 return Ok((guard, WaitTimeoutResult(false)));
@@ -169,7 +179,11 @@ impl Condvar {
             if over || left.is_zero() && !dur.is_zero() {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            let (again, result) = self.wait_timeout(guard, left)?;
+            // As in `wait_while`.
+            ops::assume(woken == Woken::Perhaps);
+            let result;
+            (result, woken) = self.wait_timeout_or_wake(guard, left);
+            let (again, result) = result?;
             (guard, over) = (again, result.timed_out());
         }
     }
