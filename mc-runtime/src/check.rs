@@ -4,6 +4,7 @@ use crate::estimate::estimate;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
+use crate::ops;
 use crate::options::{Options, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, of_run};
@@ -43,9 +44,25 @@ pub enum Event<'a> {
 /// let outcome = check::check(&Options::default(), || ());
 /// assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1));
 /// ```
+///
+/// Called by a checked test, it is a failure of that test.
+#[track_caller]
 pub fn check(options: &Options, body: impl Fn() + Send + Sync + 'static) -> Outcome {
+    refuse_within_another();
     static NEVER: AtomicBool = AtomicBool::new(false);
     run(engine(options), Arc::new(body), &NEVER, |_| ())
+}
+
+/// Fails the running execution, if there is one.
+#[track_caller]
+pub(crate) fn refuse_within_another() {
+    if ops::controlled() {
+        let message =
+            "a check within another one: a checked test cannot check something, nor call another checked test\n\
+             Put what both do into a function of its own, and call that."
+                .to_owned();
+        ops::fail(FailureKind::Contract, message);
+    }
 }
 
 /// An engine for a check under these options.
