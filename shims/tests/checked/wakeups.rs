@@ -1,5 +1,7 @@
 //! Threads that are woken for no reason.
 
+use std::sync::atomic::AtomicUsize as Counter;
+
 use mc::sync::atomic::{AtomicUsize, Ordering::*};
 use mc::sync::{Arc, Condvar, Mutex};
 use mc::thread;
@@ -169,4 +171,66 @@ fn a_lost_wake_up_is_still_found() {
     });
     let found = [FailureKind::Deadlock, FailureKind::LostWakeup];
     assert!(outcome.failures.len() == 1 && found.contains(&outcome.failures[0].kind), "{outcome:?}");
+}
+
+/// What a waiter sees that goes on when the state is not 0: the state, and whether it was announced. The other one waits until it is waited for, and
+/// changes the state twice before it announces anything.
+fn gap(wait: impl FnOnce(&Mutex<u8>, &Condvar, &AtomicUsize) -> u8, seen: &[Counter; 6]) {
+    let shared = Arc::new((Mutex::new(0), Condvar::new(), AtomicUsize::new(0), AtomicUsize::new(0)));
+    let theirs = shared.clone();
+    let thread = thread::spawn(move || {
+        let (state, changed, here, announced) = &*theirs;
+        while here.load(SeqCst) == 0 {
+            thread::yield_now();
+        }
+        *state.lock().unwrap() = 1;
+        *state.lock().unwrap() = 2;
+        announced.store(1, SeqCst);
+        changed.notify_all();
+    });
+    let state = wait(&shared.0, &shared.1, &shared.2);
+    let announced = shared.3.load(SeqCst);
+    seen[usize::from(state) * 2 + announced].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    thread.join().unwrap();
+}
+
+#[test]
+fn wait_while_shows_what_a_loop_shows() {
+    static SEEN: [Counter; 6] = [const { Counter::new(0) }; 6];
+    let with_a_loop = || {
+        gap(
+            |state, changed, here| {
+                let mut state = state.lock().unwrap();
+                here.store(1, SeqCst);
+                while *state == 0 {
+                    state = changed.wait(state).unwrap();
+                }
+                *state
+            },
+            &SEEN,
+        );
+    };
+    let with_wait_while = || {
+        gap(
+            |state, changed, here| {
+                let state = state.lock().unwrap();
+                here.store(1, SeqCst);
+                *changed.wait_while(state, |state| *state == 0).unwrap()
+            },
+            &SEEN,
+        );
+    };
+    let shown = |wakeups, body: fn()| {
+        SEEN.iter().for_each(|seen| seen.store(0, std::sync::atomic::Ordering::Relaxed));
+        let outcome = woken(wakeups, body);
+        assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+        SEEN.each_ref().map(|seen| seen.load(std::sync::atomic::Ordering::Relaxed) > 0)
+    };
+    // States 0, 1, 2, each not announced or announced. Only the announcement ends the wait ...
+    let announced = [false, false, false, false, false, true];
+    assert_eq!([shown(0, with_a_loop), shown(0, with_wait_while)], [announced; 2]);
+    // ... unless it ends for no reason, at any of the three times at which the state is not 0.
+    let early = [false, false, true, true, true, true];
+    assert_eq!(shown(1, with_a_loop), shown(1, with_wait_while));
+    assert_eq!([shown(1, with_wait_while), shown(2, with_wait_while)], [early; 2]);
 }
