@@ -32,6 +32,8 @@ mod values;
 /// | `max_memory` | a size, `"4G"` |
 /// | `require` | the weakest verdict that passes: `"proved"`, `"bounded"` or `"sampled"` |
 /// | `expect` | the kind of failure that must be found, `"data_race"`; the test passes only then |
+/// | `spurious_failures` | how many weak compare-exchanges of each thread may fail for no reason in an execution (1) |
+/// | `spurious_wakeups` | how often each thread may be woken from a `Condvar` or a `park` for no reason in an execution (1) |
 /// | `no_reduction` | explores what is otherwise left out: `"await"`, reads in loops that wait; `"barrier"`, who comes to a `Barrier` first; `"retry"`, rounds of loops that left nothing behind; `"symmetry"`, which of several threads that are alike does what; or `"all"` |
 /// | `allow_panics` | alone: panics of spawned threads are part of the test |
 ///

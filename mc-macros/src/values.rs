@@ -7,6 +7,8 @@ pub(crate) enum Form {
     Number,
     /// A whole number above 0.
     Count,
+    /// A whole number of 32 bits.
+    Times,
     /// A [`Form::Count`], or a string with a colon and which item is lost.
     Queue,
     /// A string with a duration.
@@ -41,7 +43,7 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 14] = [
+pub(crate) const OPTIONS: [(&str, Form); 16] = [
     ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
@@ -53,6 +55,8 @@ pub(crate) const OPTIONS: [(&str, Form); 14] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
+    ("spurious_failures", Form::Times),
+    ("spurious_wakeups", Form::Times),
     ("no_reduction", Form::Word(&["await", "barrier", "retry", "symmetry", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
@@ -61,7 +65,7 @@ pub(crate) const OPTIONS: [(&str, Form); 14] = [
 impl Form {
     /// Does this form come as a number without quotes?
     pub(crate) fn takes_numbers(self) -> bool {
-        matches!(self, Self::Number | Self::Count | Self::Queue)
+        matches!(self, Self::Number | Self::Count | Self::Times | Self::Queue)
     }
 
     /// Does this form come as a string?
@@ -74,6 +78,7 @@ impl Form {
         match self {
             Self::Number => "a whole number of 64 bits without quotes, such as `42` or `0x5eed`".to_owned(),
             Self::Count => "a whole number above 0 without quotes, such as `10_000`".to_owned(),
+            Self::Times => "a whole number below 4294967296 without quotes, such as `2`".to_owned(),
             Self::Queue => "a whole number above 0, or a string such as `\"100:newest\"`, `\"100:oldest\"` or `\"100:random\"`".to_owned(),
             Self::Duration => "a string with a duration above 0, such as `\"500ms\"`, `\"90s\"` or `\"1h30m\"`".to_owned(),
             Self::Size => "a string with a size above 0, such as `\"512M\"`, `\"4G\"` or `\"1500MB\"`".to_owned(),
@@ -86,7 +91,7 @@ impl Form {
     /// Is this text, out of a string, right?
     pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
-            Self::Number | Self::Count | Self::Flag => false,
+            Self::Number | Self::Count | Self::Times | Self::Flag => false,
             Self::Queue => {
                 let (limit, drop) = text.split_once(':').unwrap_or((text, "newest"));
                 matches!(drop, "newest" | "oldest" | "random") && is_count(limit)

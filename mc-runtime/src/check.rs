@@ -4,6 +4,7 @@ use crate::estimate::estimate;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
+use crate::ops;
 use crate::options::{Options, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, of_run};
@@ -43,9 +44,25 @@ pub enum Event<'a> {
 /// let outcome = check::check(&Options::default(), || ());
 /// assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1));
 /// ```
+///
+/// Called by a checked test, it is a failure of that test.
+#[track_caller]
 pub fn check(options: &Options, body: impl Fn() + Send + Sync + 'static) -> Outcome {
+    refuse_within_another();
     static NEVER: AtomicBool = AtomicBool::new(false);
     run(engine(options), Arc::new(body), &NEVER, |_| ())
+}
+
+/// Fails the running execution, if there is one.
+#[track_caller]
+pub(crate) fn refuse_within_another() {
+    if ops::controlled() {
+        let message =
+            "a check within another one: a checked test cannot check something, nor call another checked test\n\
+             Put what both do into a function of its own, and call that."
+                .to_owned();
+        ops::fail(FailureKind::Contract, message);
+    }
 }
 
 /// An engine for a check under these options.
@@ -197,6 +214,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn start_again(&mut self) {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
+        self.engine.wakeups_cut = 0;
         self.engine.explorer.restart();
         self.rehearse();
     }
@@ -275,6 +293,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if self.too_long > 0 {
             self.cut.push(bound("max_events", options.max_events, self.too_long));
         }
+        if self.engine.wakeups_cut > 0 {
+            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), self.engine.wakeups_cut));
+        }
         let dropped = self.engine.explorer.frontier.dropped();
         if dropped > 0 {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
@@ -337,7 +358,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     learned.sort_unstable();
     let options = &engine.options;
     let (graph, order) = (&engine.explorer.graph, &engine.order);
-    let schedule = of_run(graph, order, options.memory_model, options.allow_panics, learned);
+    let schedule = of_run(graph, order, options, learned);
     Failure {
         kind: found.kind,
         message: found.message,

@@ -123,6 +123,8 @@ pub struct Options {
     pub allow_panics: bool,
     /// How many weak compare-exchanges of each thread may fail spuriously in an execution.
     pub spurious_failures: u32,
+    /// How often each thread may be woken from a `Condvar` or a `park` for no reason in an execution.
+    pub spurious_wakeups: u32,
     /// What is left out.
     pub reductions: Reductions,
 }
@@ -142,6 +144,7 @@ impl Default for Options {
             hang_limit: 10_000,
             allow_panics: false,
             spurious_failures: 1,
+            spurious_wakeups: 1,
             reductions: Reductions::default(),
         }
     }

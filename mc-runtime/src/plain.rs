@@ -77,6 +77,7 @@ fn failures(binary: &Binary, meta: &TestMeta, options: &Options, outcome: &Outco
         let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from));
         let view = View {
             test: name.clone(),
+            name: name.clone(),
             replay: "cargo mc replay".to_owned(),
             recorded: None,
             roots: roots.collect(),

@@ -49,6 +49,15 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ArcObserve => "Arc count looked at",
         Label::ThreadFinished => "JoinHandle::is_finished",
         Label::ThreadDone => "thread is done",
+        Label::ChannelSend => "Sender::send",
+        Label::ChannelSent => "message is there",
+        Label::ChannelRecv => "Receiver::recv",
+        Label::ChannelTryRecv => "Receiver::try_recv",
+        Label::ChannelRoom => "channel has room",
+        Label::ChannelClone => "Sender::clone",
+        Label::ChannelDrop => "Sender dropped",
+        Label::ChannelGone => "Receiver dropped",
+        Label::SpuriousWakeup => "woken for no reason",
     }
 }
 
@@ -148,6 +157,10 @@ impl Engine {
                 text.push_str(&format!(" = {}({old})", if event.writes { "Ok" } else { "Err" }));
             }
             Code::Load | Code::Rmw(_) if event.operation.label == Label::Atomic => text.push_str(&format!(" = {old}")),
+            Code::Choose if event.operation.label == Label::SpuriousWakeup && event.value == 0 => {
+                text = "not woken for no reason".to_owned();
+            }
+            Code::Choose if event.operation.label == Label::SpuriousWakeup => {}
             Code::Choose => text = format!("choose among {} = {}", event.operation.a, event.value),
             Code::Spawn => text = format!("spawn T{}", event.value),
             _ => {}

@@ -43,6 +43,7 @@ mod checked {
     }
 
     /// Checks a test.
+    #[track_caller]
     pub fn run_test<R: TestResult + 'static>(meta: &'static TestMeta, body: fn() -> R) {
         mc_runtime::run_test(meta, move || run_body(body));
     }

@@ -18,6 +18,9 @@
 //! - [`sync::Arc`] does not turn into `Arc<dyn Trait>` by itself, and is no receiver (`self: Arc<Self>`): stable Rust lets std
 //!   alone do that. `Arc::from(Box::new(x) as Box<dyn Trait>)` and `mc::unsize!(x, dyn Trait)` work with both.
 //! - [`cell::Cell`]'s `get` and `replace` are not `const`.
+//! - [`sync::mpsc`] promises the order that std documents: a send before the receive of its message, and both ways for a channel of capacity 0. Room in a
+//!   bounded channel orders nothing.
+//! - [`time::Instant`] and [`time::SystemTime`] are virtual: only waiting moves them.
 //! - A [`sync::Condvar`] has room for 32 waiters under control, a [`sync::Barrier`] is for fewer than 65,536 threads.
 
 mod choice;

@@ -10,4 +10,5 @@ pub mod corpus;
 pub mod fixture;
 #[cfg(mc)]
 pub mod interpret;
+pub mod parity;
 pub mod program;

@@ -39,6 +39,12 @@ pub(crate) struct CheckArgs {
     /// An execution that makes no operation for this long hangs [default: 10s]
     #[arg(long, value_name = "TIME", env = "MC_HANG_LIMIT", value_parser = settings::duration)]
     hang_limit: Option<u64>,
+    /// Let this many weak compare-exchanges of each thread fail for no reason in an execution [default: 1]
+    #[arg(long, value_name = "N", env = "MC_SPURIOUS_FAILURES", value_parser = settings::times)]
+    spurious_failures: Option<u32>,
+    /// Wake each thread this often from a Condvar or a park for no reason in an execution [default: 1]
+    #[arg(long, value_name = "N", env = "MC_SPURIOUS_WAKEUPS", value_parser = settings::times)]
+    spurious_wakeups: Option<u32>,
     /// Explore what is otherwise left out because another execution shows the same: await, barrier, retry, symmetry or all
     #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
     no_reduction: Option<Reduction>,
@@ -65,6 +71,8 @@ impl CheckArgs {
             queue_limit: self.queue_limit,
             hang_limit: self.hang_limit,
             allow_panics: None,
+            spurious_failures: self.spurious_failures,
+            spurious_wakeups: self.spurious_wakeups,
             no_reduction: self.no_reduction,
             expect: None,
             require: self.require,

@@ -17,6 +17,7 @@ pub(crate) fn replayed(
     let style = Style::ANSI;
     let view = View {
         test: case.label.clone(),
+        name: case.name.clone(),
         replay: "cargo mc replay".to_owned(),
         recorded: None,
         roots: case.roots.clone(),

@@ -207,6 +207,7 @@ impl Counterexample {
     pub(crate) fn view(&self, case: &Case, width: usize, style: mc_runtime::report::Style) -> View {
         View {
             test: case.label.clone(),
+            name: case.name.clone(),
             replay: "cargo mc replay".to_owned(),
             recorded: self.file.clone(),
             roots: case.roots.clone(),

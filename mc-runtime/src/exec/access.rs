@@ -178,7 +178,11 @@ impl Engine {
         if wrote {
             self.locations.written(&self.explorer.graph, id);
         }
+        let outlives = wrote && event.value != old && self.outlives(location);
         self.executed_event();
+        if outlives {
+            return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
+        }
         if self.locations.is_freed(location) {
             let operation = &self.explorer.graph.event(id).operation;
             let message = format!("{} of an atomic in memory that was freed", describe(operation));
@@ -306,6 +310,11 @@ pub(super) fn same_kind(recorded: &Operation, now: &Operation) -> bool {
 pub(crate) fn is_static(at: usize) -> bool {
     super::data().iter().any(|(start, len)| (*start..start + len).contains(&at))
 }
+
+/// What a test is told that changes something which the next execution would find changed.
+const OUTLIVES: &str = "this was made before the execution, and is changed in it: the next execution would find it changed\n\
+    What several executions share (here through a `std::sync::OnceLock` or the like, or by a body that captures it) keeps its value. \
+    Make it in the body, or put it into a `static` of `mc`'s types, such as `mc::sync::LazyLock`.";
 
 /// An operation in words.
 pub(super) fn describe(operation: &Operation) -> String {

@@ -125,6 +125,11 @@ impl Locations {
         self.place(location).and_then(|p| p.maker)
     }
 
+    /// Its address, if that is in no arena.
+    pub(super) fn outside(&self, location: LocationId) -> Option<usize> {
+        self.place(location).filter(|p| p.maker.is_none()).map(|p| p.at)
+    }
+
     /// Is the location in memory that was freed?
     pub(super) fn is_freed(&self, location: LocationId) -> bool {
         self.place(location).is_some_and(|p| p.freed)

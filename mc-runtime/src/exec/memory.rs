@@ -1,9 +1,10 @@
 //! What shims tell about memory: non-atomic accesses, frees, clocks that are left behind, objects of statics.
 
+use super::access::is_static;
 use super::cells::Access;
 use super::{Engine, Step};
 use crate::graph::Site;
-use crate::ids::ThreadId;
+use crate::ids::{LocationId, ThreadId};
 use crate::outcome::FailureKind;
 use std::fmt;
 use std::ops::Range;
@@ -156,6 +157,17 @@ impl Engine {
             place(site),
         );
         let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site);
+    }
+
+    /// Is the location in memory that outlives the execution, and that nobody puts back? That is neither in an arena, nor on a stack, nor a static.
+    pub(super) fn outlives(&self, location: LocationId) -> bool {
+        if self.heap.as_ref().is_none_or(|h| h.rehearsal) {
+            return false;
+        }
+        let Some(at) = self.locations.outside(location) else { return false };
+        let on = |(limit, base): (usize, usize)| (limit..base).contains(&at);
+        let fibers = self.threads.iter().filter_map(|t| t.fiber.as_ref());
+        !on(self.stack) && !is_static(at) && !fibers.map(|f| (f.limit, f.base)).any(on)
     }
 
     /// Leaves what happens before this point at an address.

@@ -21,6 +21,7 @@ mod spin;
 mod state;
 mod symmetry;
 mod thread;
+mod wakeups;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
@@ -140,6 +141,8 @@ pub(crate) struct Engine {
     restart: bool,
     too_long: bool,
     dropped: bool,
+    /// How often a thread that had gone on without looking could have been woken spuriously once more.
+    pub wakeups_cut: u64,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -185,6 +188,7 @@ impl Engine {
             restart: false,
             too_long: false,
             dropped: false,
+            wakeups_cut: 0,
             off_schedule: false,
             order: Vec::new(),
             tracer: None,

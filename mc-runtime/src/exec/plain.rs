@@ -69,7 +69,7 @@ impl Engine {
                 let slot = self.explorer.graph.free_slot();
                 if slot.0 >= MOST_THREADS {
                     let message =
-                        format!("more than {MOST_THREADS} threads at once: the engine keeps an arena for each");
+                        format!("more than {MOST_THREADS} threads in an execution: the engine keeps an arena for each");
                     return Some(self.fail(FailureKind::Contract, message, site));
                 }
                 self.explorer.add_plain(thread, operation, rf, u64::from(slot.0), site);

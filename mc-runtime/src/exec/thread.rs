@@ -4,6 +4,7 @@ use super::coroutine::{Fiber, Suspender};
 use super::run::TestBody;
 use super::spin::Rounds;
 use super::symmetry::Row;
+use super::wakeups::Woken;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
@@ -120,6 +121,12 @@ pub(crate) struct Thread {
     pub unreadable: Vec<EventId>,
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
+    /// How often it was woken spuriously.
+    pub wakeups: u32,
+    /// When that was the last time, and it has not waited again.
+    pub woken: Option<Woken>,
+    /// After a spurious wake-up it went on without looking again.
+    pub unlooked: bool,
     /// Addresses whose clocks count as known while a destructor runs.
     pub acquired: Vec<Range<usize>>,
     /// The last panic.
@@ -183,6 +190,9 @@ impl Default for Thread {
             tried: Vec::new(),
             unreadable: Vec::new(),
             spurious: 0,
+            wakeups: 0,
+            woken: None,
+            unlooked: false,
             acquired: Vec::new(),
             panicked: None,
             raised: 0,
@@ -210,6 +220,7 @@ impl Thread {
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();
         self.spurious = 0;
+        (self.wakeups, self.woken, self.unlooked) = (0, None, false);
         self.acquired.clear();
         self.panicked = None;
         self.raised = 0;

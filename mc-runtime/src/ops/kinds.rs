@@ -149,4 +149,13 @@ pub enum Label {
     ArcObserve,
     ThreadFinished,
     ThreadDone,
+    ChannelSend,
+    ChannelSent,
+    ChannelRecv,
+    ChannelTryRecv,
+    ChannelRoom,
+    ChannelClone,
+    ChannelDrop,
+    ChannelGone,
+    SpuriousWakeup,
 }

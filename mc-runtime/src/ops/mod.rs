@@ -104,6 +104,22 @@ fn fails_spuriously() -> Option<bool> {
     Some(true)
 }
 
+/// Is the calling thread, which is about to wait, woken for no reason? That is a data choice like any other, made at most
+/// `Options::spurious_wakeups` times by each thread. If so, the shim does what it does after a wait, and then calls [`woken_spuriously`].
+#[track_caller]
+#[inline(never)]
+pub fn wakes_spuriously() -> bool {
+    let site = Location::caller();
+    with_engine(|e| e.may_wake_spuriously(site)).unwrap_or(false) && choose_as(2, Label::SpuriousWakeup) == Some(1)
+}
+
+/// The calling thread goes on after a spurious wake-up. With `by_lock`, its last operation took the lock again under which it waits.
+#[track_caller]
+pub fn woken_spuriously(by_lock: bool) {
+    let site = Location::caller();
+    with_engine(|e| e.wakes_spuriously(by_lock, site));
+}
+
 /// A guarded read-modify-write on the 32- or 64-bit state word of a blocking shim; returns the old value.
 ///
 /// The word must be written by read-modify-writes only, and by plain stores of its only holder (`Mutex` unlocking).
@@ -149,12 +165,17 @@ pub fn fence(order: Ordering) -> bool {
 #[track_caller]
 #[inline(never)]
 pub fn choose(n: usize) -> Option<usize> {
+    choose_as(n, Label::Atomic)
+}
+
+#[track_caller]
+fn choose_as(n: usize, label: Label) -> Option<usize> {
     assert!(n > 0, "a choice among no values");
     if n == 1 {
         return controlled().then_some(0);
     }
     let site = Some(Location::caller());
-    let choice = operation(Code::Choose, (n as u64, 0), Width::W64, Ordering::Relaxed, Label::Atomic);
+    let choice = operation(Code::Choose, (n as u64, 0), Width::W64, Ordering::Relaxed, label);
     wait_for(|e| e.plain(choice, EventId::INIT, site)).map(|value| value as usize)
 }
 

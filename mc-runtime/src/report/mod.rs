@@ -22,6 +22,8 @@ pub use style::Style;
 pub struct View {
     /// The test, as the user knows it.
     pub test: String,
+    /// The test, as it is named after a schedule: another machine has no record of which test that belongs to.
+    pub name: String,
     /// The command that shows this execution again, without the schedule: `cargo mc replay`.
     pub replay: String,
     /// Where the failure is recorded too.
@@ -105,7 +107,10 @@ fn replay(out: &mut String, failure: &Failure, view: &View) {
     }
     let recorded = view.recorded.as_ref();
     let recorded = recorded.map(|file| format!("   {dim}(also in {file}){reset}")).unwrap_or_default();
-    put(out, format_args!("{MARGIN}{strong}replay   {reset}{} {}{recorded}\n", view.replay, failure.schedule));
+    put(
+        out,
+        format_args!("{MARGIN}{strong}replay   {reset}{} {} {}{recorded}\n", view.replay, failure.schedule, view.name),
+    );
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {

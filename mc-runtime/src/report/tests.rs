@@ -12,6 +12,7 @@ fn event(thread: u32, name: Option<&str>, text: &str, line: u32) -> TraceEvent {
 fn view(width: usize) -> View {
     View {
         test: "cell::publish".to_owned(),
+        name: "cell::publish".to_owned(),
         replay: "cargo mc replay".to_owned(),
         recorded: Some("target/mc/failures/cell__publish.json".to_owned()),
         roots: Vec::new(),

@@ -38,6 +38,9 @@ pub enum ScheduleError {
 
 const PREFIX: &str = "mc1.";
 
+/// The limits of spurious events that a schedule does not mention.
+const USUAL: (u32, u32) = (1, 1);
+
 fn alphabet() -> &'static Encoding {
     static ENCODING: OnceLock<Encoding> = OnceLock::new();
     ENCODING.get_or_init(|| {
@@ -75,7 +78,12 @@ impl fmt::Display for Schedule {
             MemoryModel::Sc => 1,
             MemoryModel::Tso => 4,
         };
-        let mut bytes = vec![model | u8::from(self.allow_panics) << 1];
+        let usual = self.spurious == USUAL;
+        let mut bytes = vec![model | u8::from(self.allow_panics) << 1 | u8::from(!usual) << 3];
+        if !usual {
+            put(&mut bytes, self.spurious.0);
+            put(&mut bytes, self.spurious.1);
+        }
         bytes.extend(self.digest.to_le_bytes());
         put(&mut bytes, self.learned.len() as u32);
         self.learned.iter().for_each(|key| bytes.extend(key.to_le_bytes()));
@@ -138,6 +146,7 @@ fn decode(bytes: &mut &[u8]) -> Result<Schedule, ScheduleError> {
         4 => MemoryModel::Tso,
         _ => return Err(ScheduleError::Damaged),
     };
+    let spurious = if flags & 8 == 8 { (get(bytes)?, get(bytes)?) } else { USUAL };
     let digest = take_u16(bytes)?;
     let keys = get(bytes)?;
     let learned = (0..keys).map(|_| take_u16(bytes)).collect::<Result<_, _>>()?;
@@ -154,7 +163,7 @@ fn decode(bytes: &mut &[u8]) -> Result<Schedule, ScheduleError> {
         };
         deviations.push(Deviation { at: last, change });
     }
-    Ok(Schedule { memory_model, allow_panics: flags & 2 == 2, learned, deviations, events, digest })
+    Ok(Schedule { memory_model, allow_panics: flags & 2 == 2, spurious, learned, deviations, events, digest })
 }
 
 #[cfg(test)]
@@ -166,6 +175,7 @@ mod tests {
         Schedule {
             memory_model: MemoryModel::Sc,
             allow_panics: true,
+            spurious: USUAL,
             learned: vec![513, 7],
             deviations: vec![
                 deviation(3, Change::Thread(2)),
@@ -185,6 +195,8 @@ mod tests {
             assert_eq!(text.parse(), Ok(schedule));
             assert!(text.len() < 60, "{text}");
         }
+        let schedule = Schedule { spurious: (0, 1_000), ..example() };
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }
 
     #[test]

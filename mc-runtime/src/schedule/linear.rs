@@ -4,7 +4,7 @@ use super::{Change, Deviation, Schedule};
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId};
 use crate::operation::{BlockReason, Code};
-use crate::options::MemoryModel;
+use crate::options::Options;
 
 /// The thread that makes the next event by the default rule, where threads are numbered by their spawns along the order.
 pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Item = u32>) -> u32 {
@@ -16,13 +16,7 @@ pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Ite
 
 /// The schedule of a run: its graph, and its events as they were executed, which is an order that extends (program order or reads-from)+.
 /// (A graph can have more: what others would still have done when the run was cut.)
-pub(crate) fn of_run(
-    graph: &Graph,
-    order: &[EventId],
-    memory_model: MemoryModel,
-    allow_panics: bool,
-    learned: Vec<u16>,
-) -> Schedule {
+pub(crate) fn of_run(graph: &Graph, order: &[EventId], options: &Options, learned: Vec<u16>) -> Schedule {
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
     let mut spawned = 0;
@@ -66,7 +60,15 @@ pub(crate) fn of_run(
         last = Some((name, over));
         at += 1;
     }
-    Schedule { memory_model, allow_panics, learned, deviations, events: at, digest: digest.value() }
+    Schedule {
+        memory_model: options.memory_model,
+        allow_panics: options.allow_panics,
+        spurious: (options.spurious_failures, options.spurious_wakeups),
+        learned,
+        deviations,
+        events: at,
+        digest: digest.value(),
+    }
 }
 
 /// How many of the writes made so far are newer than what the event reads, or than its place.

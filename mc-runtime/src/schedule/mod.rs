@@ -41,6 +41,8 @@ pub struct Schedule {
     pub memory_model: MemoryModel,
     /// Panics of spawned threads were part of the test.
     pub allow_panics: bool,
+    /// How many spurious failures and spurious wake-ups each thread could have.
+    pub spurious: (u32, u32),
     /// What the exploration had learned, by the low 16 bits of the keys.
     pub learned: Vec<u16>,
     /// In order of `at`; a change of thread comes before the others.

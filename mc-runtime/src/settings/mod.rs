@@ -10,7 +10,7 @@ use crate::judge::Required;
 use crate::options::{Drop, MemoryModel, Options, Reduction, Strategy};
 use crate::outcome::FailureKind;
 
-pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy};
+pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy, times};
 
 /// What one source says. Fields that it leaves out are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Layer {
     pub queue_limit: Option<(u64, Drop)>,
     pub hang_limit: Option<u64>,
     pub allow_panics: Option<bool>,
+    pub spurious_failures: Option<u32>,
+    pub spurious_wakeups: Option<u32>,
     /// What is not left out.
     pub no_reduction: Option<Reduction>,
     /// The kind of failure that the test must show.
@@ -57,7 +59,7 @@ pub enum SettingError {
 }
 
 /// Every option, as written in an attribute. As an environment variable it is in capitals, with `MC_` before it.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 16] = [
     "memory_model",
     "strategy",
     "seed",
@@ -69,6 +71,8 @@ pub const NAMES: [&str; 14] = [
     "queue_limit",
     "hang_limit",
     "allow_panics",
+    "spurious_failures",
+    "spurious_wakeups",
     "no_reduction",
     "expect",
     "require",
@@ -117,6 +121,8 @@ impl Layer {
             "queue_limit" => self.queue_limit = Some(queue_limit(value)?),
             "hang_limit" => self.hang_limit = Some(duration(value)?),
             "allow_panics" => self.allow_panics = Some(value.parse().map_err(|_| Expected("`true` or `false`"))?),
+            "spurious_failures" => self.spurious_failures = Some(times(value)?),
+            "spurious_wakeups" => self.spurious_wakeups = Some(times(value)?),
             "no_reduction" => self.no_reduction = Some(value.parse()?),
             "expect" => self.expect = Some(value.parse()?),
             "require" => self.require = Some(value.parse()?),
@@ -140,6 +146,8 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.or(lower.hang_limit),
             allow_panics: self.allow_panics.or(lower.allow_panics),
+            spurious_failures: self.spurious_failures.or(lower.spurious_failures),
+            spurious_wakeups: self.spurious_wakeups.or(lower.spurious_wakeups),
             no_reduction: self.no_reduction.or(lower.no_reduction),
             expect: self.expect.or(lower.expect),
             require: self.require.or(lower.require),
@@ -165,7 +173,8 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.unwrap_or(lower.hang_limit),
             allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
-            spurious_failures: lower.spurious_failures,
+            spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
+            spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
         }
     }
@@ -178,8 +187,8 @@ mod tests {
     #[test]
     fn every_name_can_be_set() {
         let values = [
-            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "retry", "leak",
-            "bounded",
+            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "0", "2", "retry",
+            "leak", "bounded",
         ];
         let layer = Layer::from_attribute(NAMES.into_iter().zip(values)).unwrap();
         let options = layer.options();
@@ -189,6 +198,7 @@ mod tests {
         assert_eq!(options.time_limit, Some(5_400_000));
         assert_eq!(options.max_memory, Some(4 << 30));
         assert_eq!(options.queue_limit, Some((8, Drop::Oldest)));
+        assert_eq!((options.spurious_failures, options.spurious_wakeups), (0, 2));
         assert!(!options.reductions.retry);
         assert_eq!(layer.expect, Some(FailureKind::Leak));
         assert_eq!(layer.require, Some(Required::Bounded));

@@ -118,6 +118,11 @@ pub fn queue_limit(text: &str) -> Result<(u64, Drop), Expected> {
     Ok((count(limit).map_err(|_| QUEUE)?, drop))
 }
 
+/// How often something may happen: a whole number, which may be 0.
+pub fn times(text: &str) -> Result<u32, Expected> {
+    digits(text.trim()).and_then(|number| number.try_into().ok()).ok_or(Expected("a whole number below 4294967296"))
+}
+
 fn digits(text: &str) -> Option<u64> {
     let starts_with_digit = text.starts_with(|first: char| first.is_ascii_digit());
     starts_with_digit.then(|| text.replace(['_', ','], "").parse().ok()).flatten()

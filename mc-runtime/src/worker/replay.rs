@@ -34,6 +34,7 @@ pub(super) fn serve(options: Options, schedule: &str, body: TestBody) -> ! {
 fn follow(mut options: Options, schedule: Schedule, body: &TestBody) -> Replayed {
     options.memory_model = schedule.memory_model;
     options.allow_panics = schedule.allow_panics;
+    (options.spurious_failures, options.spurious_wakeups) = schedule.spurious;
     let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
     engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
     if std::env::var_os(NO_REHEARSAL).is_none() {

@@ -92,7 +92,9 @@ pub(super) fn finish(code: i32) -> ! {
 ///
 /// # Panics
 /// If the test does not come to what its attribute says (outside of a worker).
+#[track_caller]
 pub fn run_test(meta: &'static TestMeta, body: impl Fn() + Send + Sync + 'static) {
+    crate::check::refuse_within_another();
     let Some(task) = env::var_os(ENVIRONMENT) else { return crate::plain::check(meta) };
     let task = match serde_json::from_str::<Task>(&task.to_string_lossy()) {
         Ok(task) => task,

@@ -4,11 +4,13 @@
 #![cfg(mc)]
 
 mod arcs;
+mod channels;
 mod locals;
 mod locks;
 mod once;
 mod threads;
 mod waiting;
+mod wakeups;
 
 use mc_runtime::check;
 use mc_runtime::options::Options;

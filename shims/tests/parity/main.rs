@@ -17,7 +17,26 @@ macro_rules! against {
     ($module:ident, $subject:ident) => {
         mod $module {
             use ::$subject as subject;
-            cases!(arc, atomics, cells, condvars, locals, locks, once, scopes, threads, traits);
+            cases!(
+                arc,
+                atomics,
+                atomics_shared,
+                cells,
+                channels,
+                condvars,
+                locals,
+                locks,
+                more_cells,
+                more_locks,
+                more_threads,
+                must_use,
+                once,
+                pointers,
+                scopes,
+                threads,
+                traits,
+                widths,
+            );
         }
     };
 }

@@ -4,6 +4,7 @@
 mod choices;
 mod locals;
 mod memory;
+mod misuse;
 mod nondeterminism;
 mod spinning;
 mod statics;

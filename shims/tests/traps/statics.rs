@@ -1,5 +1,7 @@
 //! Objects of a `static` are as new in every execution.
 
+use std::cell::RefCell;
+use std::sync::atomic::AtomicUsize as Counter;
 use std::sync::atomic::Ordering::Relaxed;
 
 use mc::sync::atomic::{AtomicU8, AtomicUsize};
@@ -7,7 +9,7 @@ use mc::sync::{LazyLock, Mutex, Once, OnceLock, RwLock};
 use mc::thread;
 use mc_runtime::outcome::FailureKind::Panic;
 
-use super::{fails, proved};
+use super::{fails, holds, proved};
 
 #[test]
 fn atomics_have_their_first_value() {
@@ -69,4 +71,66 @@ fn a_failed_execution_leaves_nothing_behind() {
     assert_eq!(fails(Panic, body).message, "with the lock");
     assert_eq!(fails(Panic, body).message, "with the lock");
     proved(1, || assert!(LIST.lock().unwrap().is_empty()));
+}
+
+#[test]
+fn what_statics_and_thread_locals_hold_is_dropped_once_in_each_execution() {
+    static MADE: Counter = Counter::new(0);
+    static DROPPED: Counter = Counter::new(0);
+    struct Held(Box<u8>);
+    impl Held {
+        fn new() -> Self {
+            MADE.fetch_add(1, Relaxed);
+            Held(Box::new(1))
+        }
+    }
+    impl Drop for Held {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(usize::from(*self.0), Relaxed);
+        }
+    }
+    static LIST: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+    static PAIR: RwLock<Option<[Held; 2]>> = RwLock::new(None);
+    static ONCE: OnceLock<Held> = OnceLock::new();
+    static LAZY: LazyLock<Held> = LazyLock::new(Held::new);
+    static COUNT: AtomicUsize = AtomicUsize::new(3);
+    mc::thread_local! {
+        static LOCAL: Held = Held::new();
+        static CELL: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+    }
+    fn uses() {
+        LIST.lock().unwrap().push(Held::new());
+        PAIR.write().unwrap().replace([Held::new(), Held::new()]);
+        ONCE.get_or_init(Held::new);
+        LOCAL.with(|held| assert_eq!(*held.0, 1));
+        CELL.with_borrow_mut(|cell| cell.push(Held::new()));
+        COUNT.fetch_add(usize::from(*LAZY.0), Relaxed);
+    }
+    // Leaks are looked for in each execution, too.
+    let executions = holds(|| {
+        assert!(LIST.lock().unwrap().is_empty() && PAIR.read().unwrap().is_none() && ONCE.get().is_none());
+        assert_eq!((COUNT.load(Relaxed), LazyLock::get(&LAZY).is_none()), (3, true));
+        let thread = thread::spawn(uses);
+        uses();
+        thread.join().unwrap();
+        assert_eq!((LIST.lock().unwrap().len(), COUNT.load(Relaxed)), (2, 5));
+    });
+    // Two threads: each pushes one, replaces a pair, has two locals; and there are two that are made once.
+    assert!(executions > 1 && MADE.load(Relaxed) as u64 >= executions * 12);
+    assert_eq!(MADE.load(Relaxed), DROPPED.load(Relaxed));
+}
+
+#[test]
+fn an_execution_that_is_cut_leaves_nothing_in_statics() {
+    static LIST: Mutex<Vec<Box<u8>>> = Mutex::new(Vec::new());
+    static LAZY: LazyLock<Box<u8>> = LazyLock::new(|| Box::new(1));
+    // Some executions are dropped in the middle, with the list changed and the lock held.
+    holds(|| {
+        assert!(LIST.lock().unwrap().is_empty());
+        let mut list = LIST.lock().unwrap();
+        list.push(Box::new(**LAZY));
+        mc::assume(mc::choose(0..3_u8) == 1);
+        drop(list);
+        assert_eq!(LIST.lock().unwrap().len(), 1);
+    });
 }

@@ -1,7 +1,7 @@
 //! `Condvar`: up to 32 waiters as bits of one word, in the low half those who wait, in the high half those of them that were notified.
 //!
-//! Which waiter `notify_one` wakes is a choice, and so is whether a wait with a time-out times out.
-//! Not here: spurious wake-ups under control. Code that loops around its condition cannot tell them from a notification of another waiter.
+//! Which waiter `notify_one` wakes is a choice, and so is whether a wait with a time-out times out, and whether a thread is woken for no reason.
+//! One that is has not waited at all: it gives the lock away and takes it again (`docs/wakeups.md`).
 
 use std::fmt;
 use std::sync::atomic::Ordering::AcqRel;
@@ -49,7 +49,16 @@ impl Condvar {
     /// When the mutex is poisoned by then; the error holds the guard.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        self.wait_or_wake(guard).0
+    }
+
+    /// As [`wait`](Self::wait), and whether that ended for no reason.
+    #[track_caller]
+    fn wait_or_wake<'a, T>(&self, guard: MutexGuard<'a, T>) -> (LockResult<MutexGuard<'a, T>>, Woken) {
         let raw = guard.raw();
+        if woken_spuriously(raw) {
+            return (guard.relocked(), Woken::ForNoReason);
+        }
         match self.enqueue() {
             Some(bit) => {
                 raw.unlock();
@@ -58,7 +67,7 @@ impl Condvar {
             None => crowded(raw, CROWDED),
         }
         raw.lock();
-        guard.relocked()
+        (guard.relocked(), Woken::Perhaps)
     }
 
     /// Waits as long as `condition` holds.
@@ -71,8 +80,13 @@ impl Condvar {
         F: FnMut(&mut T) -> bool,
     {
         let mut guard = guard;
+        let mut woken = Woken::Perhaps;
         while condition(&mut *guard) {
-            guard = self.wait(guard)?;
+            // To wait on after that is as if there had been no wake-up.
+            ops::assume(woken == Woken::Perhaps);
+            let result;
+            (result, woken) = self.wait_or_wake(guard);
+            guard = result?;
         }
         Ok(guard)
     }
@@ -103,7 +117,27 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         dur: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        self.wait_timeout_or_wake(guard, dur).0
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), and whether that ended for no reason.
+    #[track_caller]
+    fn wait_timeout_or_wake<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        dur: Duration,
+    ) -> (LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>, Woken) {
         let raw = guard.raw();
+        let relocked = |guard: MutexGuard<'a, T>, timed_out| {
+            let result = WaitTimeoutResult(timed_out);
+            match guard.relocked() {
+                Ok(guard) => Ok((guard, result)),
+                Err(error) => Err(PoisonError::new((error.into_inner(), result))),
+            }
+        };
+        if woken_spuriously(raw) {
+            return (relocked(guard, false), Woken::ForNoReason);
+        }
         let timed_out = match self.enqueue() {
             Some(bit) => {
                 raw.unlock();
@@ -115,11 +149,7 @@ impl Condvar {
             }
         };
         raw.lock();
-        let result = WaitTimeoutResult(timed_out);
-        match guard.relocked() {
-            Ok(guard) => Ok((guard, result)),
-            Err(error) => Err(PoisonError::new((error.into_inner(), result))),
-        }
+        (relocked(guard, timed_out), Woken::Perhaps)
     }
 
     /// Waits as long as `condition` holds and the time is not over.
@@ -139,6 +169,7 @@ impl Condvar {
         let start = Instant::now();
         let mut guard = guard;
         let mut over = false;
+        let mut woken = Woken::Perhaps;
         loop {
             if !condition(&mut *guard) {
                 return Ok((guard, WaitTimeoutResult(false)));
@@ -148,7 +179,11 @@ impl Condvar {
             if over || left.is_zero() && !dur.is_zero() {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            let (again, result) = self.wait_timeout(guard, left)?;
+            // As in `wait_while`.
+            ops::assume(woken == Woken::Perhaps);
+            let result;
+            (result, woken) = self.wait_timeout_or_wake(guard, left);
+            let (again, result) = result?;
             (guard, over) = (again, result.timed_out());
         }
     }
@@ -212,6 +247,27 @@ impl Condvar {
         }
         !notified
     }
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Woken {
+    /// With a notification, or outside of a check.
+    Perhaps,
+    /// Without one.
+    ForNoReason,
+}
+
+/// Is the calling thread, which holds the lock and is about to wait, woken for no reason? Then others have had the lock meanwhile.
+#[track_caller]
+fn woken_spuriously(raw: &RawMutex) -> bool {
+    let woken = ops::wakes_spuriously();
+    if woken {
+        raw.unlock();
+        raw.lock();
+        ops::woken_spuriously(true);
+    }
+    woken
 }
 
 /// The wait of the waiter with `bit`: until it is notified, then its bits are free again.

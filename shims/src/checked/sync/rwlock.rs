@@ -196,22 +196,22 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 /// Shared access to the data of an [`RwLock`]; leaves the readers when dropped.
 #[must_use = "if unused the RwLock will immediately unlock"]
 #[clippy::has_significant_drop]
-pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
-    // Not `&'a RwLock<T>`: the guard is covariant in `T`, as std's is. The pointer also makes it `!Send`.
+pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
+    // Not `&'rwlock RwLock<T>`: the guard is covariant in `T`, as std's is. The pointer also makes it `!Send`.
     data: NonNull<T>,
-    raw: &'a RawRwLock,
+    raw: &'rwlock RawRwLock,
 }
 
 // SAFETY: a shared guard gives `&T` only, so `T: Sync` is enough.
 unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 
-impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
+impl<'rwlock, T: ?Sized> RwLockReadGuard<'rwlock, T> {
     /// For a lock whose readers the calling thread has just joined.
-    fn new(lock: &'a RwLock<T>) -> LockResult<Self> {
+    fn new(lock: &'rwlock RwLock<T>) -> LockResult<Self> {
         lock.poison.wrap(Self::without_poison(lock))
     }
 
-    fn without_poison(lock: &'a RwLock<T>) -> Self {
+    fn without_poison(lock: &'rwlock RwLock<T>) -> Self {
         Self { data: NonNull::new(lock.data.get()).expect("a cell is not at null"), raw: &lock.raw }
     }
 }
@@ -246,8 +246,8 @@ impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
 /// Exclusive access to the data of an [`RwLock`]; unlocks it when dropped.
 #[must_use = "if unused the RwLock will immediately unlock"]
 #[clippy::has_significant_drop]
-pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
-    lock: &'a RwLock<T>,
+pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
+    lock: &'rwlock RwLock<T>,
     entered: Entered,
     not_send: PhantomData<*const ()>,
 }
@@ -255,15 +255,15 @@ pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
 // SAFETY: a shared guard gives `&T` only, so `T: Sync` is enough.
 unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
-impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+impl<'rwlock, T: ?Sized> RwLockWriteGuard<'rwlock, T> {
     /// For a lock that the calling thread has just taken for writing.
-    fn new(lock: &'a RwLock<T>) -> LockResult<Self> {
+    fn new(lock: &'rwlock RwLock<T>) -> LockResult<Self> {
         lock.poison.wrap(Self { lock, entered: lock.poison.enter(), not_send: PhantomData })
     }
 
     /// From writer to reader, without a gap in which another writer could come.
     #[track_caller]
-    pub fn downgrade(s: Self) -> RwLockReadGuard<'a, T> {
+    pub fn downgrade(s: Self) -> RwLockReadGuard<'rwlock, T> {
         let s = ManuallyDrop::new(s);
         s.lock.poison.leave(s.entered);
         s.lock.raw.downgrade();

@@ -43,3 +43,23 @@ impl<T> fmt::Debug for JoinHandle<T> {
         f.debug_struct("JoinHandle").finish_non_exhaustive()
     }
 }
+
+#[cfg(unix)]
+impl<T> std::os::unix::thread::JoinHandleExt for JoinHandle<T> {
+    fn as_pthread_t(&self) -> std::os::unix::thread::RawPthread {
+        self.0.real().map_or_else(no_pthread, |real| real.as_pthread_t())
+    }
+
+    fn into_pthread_t(self) -> std::os::unix::thread::RawPthread {
+        self.0.into_real().map_or_else(no_pthread, |real| real.into_pthread_t())
+    }
+}
+
+/// The thread runs on the stack of another one.
+#[cfg(unix)]
+#[cold]
+#[track_caller]
+fn no_pthread() -> std::os::unix::thread::RawPthread {
+    let message = "a thread of a checked test is no thread of the system, so it has no `pthread_t`".to_owned();
+    mc_runtime::ops::fail(mc_runtime::outcome::FailureKind::Contract, message)
+}

@@ -57,6 +57,24 @@ impl<T> Started<T> {
         }
     }
 
+    /// The thread of the system that runs it, if there is one.
+    #[cfg(unix)]
+    pub(super) fn real(&self) -> Option<&std::thread::JoinHandle<()>> {
+        match &self.runner {
+            Runner::Real(thread) => Some(thread),
+            Runner::Checked(_) | Runner::Nobody => None,
+        }
+    }
+
+    /// The thread of the system that runs it, if there is one, to be joined by somebody else.
+    #[cfg(unix)]
+    pub(super) fn into_real(self) -> Option<std::thread::JoinHandle<()>> {
+        match self.runner {
+            Runner::Real(thread) => Some(thread),
+            Runner::Checked(_) | Runner::Nobody => None,
+        }
+    }
+
     /// Waits for the end of the thread; its result.
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {

@@ -10,10 +10,11 @@ use super::current::current;
 /// Takes the calling thread's token when there is one.
 const TAKE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Update::KeepAdd { keep: !1, add: 0 } };
 
-/// Waits for the calling thread's token and takes it.
+/// Waits for the calling thread's token and takes it. May return without one.
 #[track_caller]
 pub fn park() {
     match current().shared() {
+        Some(_) if ops::wakes_spuriously() => ops::woken_spuriously(false),
         Some(shared) => {
             shared.token.wait(TAKE, Acquire, Label::Park);
         }

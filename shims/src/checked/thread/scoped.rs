@@ -2,7 +2,7 @@
 //!
 //! Which threads are joined, and in which order, must follow from what each thread did and not from who was faster:
 //! a thread's children are joined in the order in which it spawned them, each one's own children after its end.
-//! Differs: the scope ends after its threads' thread-locals are destroyed, too.
+//! Differs: the scope ends after its threads' thread-locals are destroyed, too. Its `Debug` output has no fields.
 
 use std::fmt;
 use std::io;

@@ -49,7 +49,9 @@ fn main() {
         let rest = request.limit.saturating_sub(started.elapsed()).as_millis() as u64;
         let (max_executions, seed) = (request.executions, request.seed);
         let time_limit = Some(rest.max(1));
-        let options = Options { max_executions, time_limit, strategy, seed, ..Options::default() };
+        // The others know no spurious wake-ups.
+        let spurious_wakeups = 0;
+        let options = Options { max_executions, time_limit, strategy, seed, spurious_wakeups, ..Options::default() };
         let outcome = check(&options, move || {
             choose(times);
             body();

@@ -23,7 +23,21 @@ impl<T> Block<T> {
 impl<T: ?Sized> Block<T> {
     /// A new block with a strong and a weak count, to which the value of `data` is moved.
     pub(super) fn of_boxed(data: Box<T>) -> NonNull<Self> {
-        let value = Layout::for_value(&*data);
+        let old = Box::into_raw(data);
+        // SAFETY: a box holds a value.
+        let block = unsafe { Self::of_moved(old) };
+        // SAFETY: `old` is from `into_raw`. Its value has moved, and `ManuallyDrop` leaves it alone: only the memory is freed.
+        drop(unsafe { Box::from_raw(old as *mut ManuallyDrop<T>) });
+        block
+    }
+
+    /// A new block with a strong and a weak count, to which the value at `old` is moved.
+    ///
+    /// # Safety
+    /// There is a value at `old`, which nobody uses or drops afterwards.
+    pub(super) unsafe fn of_moved(old: *mut T) -> NonNull<Self> {
+        // SAFETY: promised by the caller; only the size and the alignment are looked at.
+        let value = Layout::for_value(unsafe { &*old });
         let (layout, offset) =
             Layout::new::<Counts>().extend(value).expect("the value is in memory, so it is not too large");
         let layout = layout.pad_to_align();
@@ -35,10 +49,7 @@ impl<T: ?Sized> Block<T> {
         // SAFETY: `offset` lies within the layout.
         let place = unsafe { memory.add(offset) };
         // SAFETY: both are valid for the size of the value, and the new one overlaps nothing.
-        unsafe { ptr::copy_nonoverlapping((&raw const *data).cast::<u8>(), place.as_ptr(), value.size()) };
-        let old = Box::into_raw(data);
-        // SAFETY: `old` is from `into_raw`. Its value has moved, and `ManuallyDrop` leaves it alone: only the memory is freed.
-        drop(unsafe { Box::from_raw(old as *mut ManuallyDrop<T>) });
+        unsafe { ptr::copy_nonoverlapping(old.cast::<u8>(), place.as_ptr(), value.size()) };
         with_address(old, memory)
     }
 

@@ -98,7 +98,7 @@ impl From<PathBuf> for Arc<Path> {
 impl<'a, B> From<Cow<'a, B>> for Arc<B>
 where
     B: ToOwned + ?Sized,
-    Self: From<&'a B> + From<B::Owned>,
+    Arc<B>: From<&'a B> + From<<B as ToOwned>::Owned>,
 {
     fn from(data: Cow<'a, B>) -> Self {
         match data {

@@ -253,7 +253,7 @@ impl<T: ?Sized> Arc<T> {
     }
 }
 
-impl Arc<dyn Any + Send + Sync> {
+impl Arc<dyn Any + Sync + Send> {
     /// The same owner, if the value is a `T`.
     ///
     /// # Errors

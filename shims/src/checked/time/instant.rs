@@ -1,10 +1,9 @@
-//! `std::time`: under control, a virtual clock that only waiting moves.
-
-pub use std::time::{Duration, SystemTime, SystemTimeError, TryFromFloatSecsError, UNIX_EPOCH};
+//! `Instant`.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use mc_runtime::ops;
 

@@ -1,0 +1,326 @@
+//! `mpsc`: what is explored, what happens before what, and how it goes wrong.
+
+use std::sync::atomic::AtomicUsize as Counter;
+use std::sync::atomic::Ordering::Relaxed as Plain;
+
+use mc::cell::UnsafeCell;
+use mc::sync::Arc;
+use mc::sync::atomic::{AtomicUsize, Ordering::*};
+use mc::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError, channel, sync_channel};
+use mc::thread;
+use mc::time::Duration;
+use mc_runtime::outcome::{FailureKind, Verdict};
+
+use super::{fails, proved, results};
+
+/// A cell whose accesses the checker compares.
+#[derive(Default)]
+struct Shared(UnsafeCell<u32>);
+
+// SAFETY: nothing is done with the pointers, and the checker runs one thread at a time.
+unsafe impl Sync for Shared {}
+
+#[test]
+fn a_message_that_is_waited_for_comes_in_one_way() {
+    // Who came first makes no difference.
+    proved(1, || {
+        let (sender, receiver) = channel();
+        let thread = thread::spawn(move || sender.send(5).unwrap());
+        assert_eq!(receiver.recv(), Ok(5));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn messages_of_several_senders_come_in_every_order() {
+    // 2! orders of two messages, and nothing else: when each is received makes no difference.
+    proved(2, || {
+        let (sender, receiver) = channel();
+        for n in [1, 2] {
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(n).unwrap());
+        }
+        assert_eq!(receiver.recv().unwrap() + receiver.recv().unwrap(), 3);
+    });
+    // 4! / (2! 2!): each sender's own messages stay in order.
+    proved(6, || {
+        let (sender, receiver) = channel();
+        for n in [1, 2] {
+            let sender = sender.clone();
+            thread::spawn(move || [n, n + 10].map(|n| sender.send(n).unwrap()));
+        }
+        let got = [(); 4].map(|()| receiver.recv().unwrap());
+        let place = |n| got.iter().position(|m| *m == n).unwrap();
+        assert!(place(1) < place(11) && place(2) < place(12));
+    });
+}
+
+#[test]
+fn the_last_message_is_followed_by_the_end() {
+    // 2 orders of the messages, and 2 of the ends: whose is the last closes the channel.
+    proved(4, || {
+        let (sender, receiver) = channel();
+        let other = sender.clone();
+        thread::spawn(move || sender.send(1).unwrap());
+        thread::spawn(move || other.send(2).unwrap());
+        assert_eq!(receiver.iter().sum::<i32>(), 3);
+        assert!(receiver.recv().is_err() && receiver.try_recv() == Err(TryRecvError::Disconnected));
+    });
+}
+
+#[test]
+fn looking_once_finds_a_message_or_none_or_the_end() {
+    static SEEN: [Counter; 3] = [const { Counter::new(0) }; 3];
+    let seen = results(&SEEN, || {
+        let (sender, receiver) = channel();
+        thread::spawn(move || _ = sender.send(1));
+        let found = match receiver.try_recv() {
+            Ok(message) => message,
+            Err(TryRecvError::Empty) => 0,
+            Err(TryRecvError::Disconnected) => unreachable!("the message comes before the end"),
+        };
+        SEEN[found].fetch_add(1, Plain);
+        if found == 1 && receiver.try_recv() == Err(TryRecvError::Disconnected) {
+            SEEN[2].fetch_add(1, Plain);
+        }
+    });
+    assert_eq!(seen, [true; 3]);
+}
+
+#[test]
+fn what_was_sent_before_is_found_although_another_send_is_under_way() {
+    let body = || {
+        let (sender, receiver) = channel();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let (theirs, other) = (sent.clone(), sender.clone());
+        thread::spawn(move || _ = other.send(1));
+        thread::spawn(move || {
+            _ = sender.send(2);
+            theirs.store(1, Release);
+        });
+        if sent.load(Acquire) == 1 {
+            assert!(receiver.try_recv().is_ok());
+        }
+    };
+    assert_eq!(super::check(body).failures, []);
+}
+
+#[test]
+fn a_send_happens_before_the_receive_of_its_message() {
+    proved(1, || {
+        let (sender, receiver) = channel();
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            sender.send(()).unwrap();
+        });
+        receiver.recv().unwrap();
+        shared.0.with_mut(|_| ());
+    });
+    // The next message does not order what its sender does afterwards.
+    fails(FailureKind::DataRace, || {
+        let (sender, receiver) = channel();
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        thread::spawn(move || {
+            sender.send(()).unwrap();
+            theirs.0.with_mut(|_| ());
+        });
+        receiver.recv().unwrap();
+        shared.0.with_mut(|_| ());
+    });
+}
+
+#[test]
+fn all_that_senders_did_happens_before_the_end() {
+    proved(1, || {
+        let (sender, receiver) = channel::<()>();
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(sender);
+        });
+        assert!(receiver.recv().is_err());
+        shared.0.with_mut(|_| ());
+    });
+}
+
+#[test]
+fn a_bounded_channel_holds_up_its_senders() {
+    // Until a send waits for room, it is as if there were no bound: the order of two messages.
+    proved(2, || {
+        let (sender, receiver) = sync_channel(2);
+        for n in [1, 2] {
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(n).unwrap());
+        }
+        assert_eq!(receiver.recv().unwrap() + receiver.recv().unwrap(), 3);
+    });
+    // Each send waits for the receive before: one way.
+    proved(1, || {
+        let (sender, receiver) = sync_channel(1);
+        thread::spawn(move || [1, 2, 3].map(|n| sender.send(n).unwrap()));
+        assert_eq!([(); 3].map(|()| receiver.recv().unwrap()), [1, 2, 3]);
+    });
+    fails(FailureKind::Deadlock, || {
+        let (sender, _receiver) = sync_channel(1);
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+    });
+}
+
+#[test]
+fn room_in_a_channel_orders_nothing() {
+    // As a lock: whoever gets the only place may write. std does not promise that a receive happens before the send that gets its room.
+    fails(FailureKind::DataRace, || {
+        let (sender, receiver) = sync_channel(1);
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        sender.send(()).unwrap();
+        thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            receiver.recv().unwrap();
+            std::mem::forget(receiver);
+        });
+        sender.send(()).unwrap();
+        shared.0.with_mut(|_| ());
+    });
+}
+
+#[test]
+fn a_rendezvous_orders_both_ways() {
+    proved(1, || {
+        let (sender, receiver) = sync_channel(0);
+        let shared = Arc::new([Shared::default(), Shared::default()]);
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            theirs[0].0.with_mut(|_| ());
+            assert_eq!(receiver.recv(), Ok(1));
+            theirs[1].0.with_mut(|_| ());
+        });
+        shared[1].0.with_mut(|_| ());
+        sender.send(1).unwrap();
+        shared[0].0.with_mut(|_| ());
+        thread.join().unwrap();
+    });
+    fails(FailureKind::Deadlock, || {
+        let (sender, _receiver) = sync_channel(0);
+        sender.send(1).unwrap();
+    });
+}
+
+#[test]
+fn a_rendezvous_without_waiting_needs_somebody_who_waits() {
+    static SEEN: [Counter; 2] = [const { Counter::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let (sender, receiver) = sync_channel(0);
+        let thread = thread::spawn(move || receiver.recv());
+        let sent = match sender.try_send(1) {
+            Ok(()) => 1,
+            Err(TrySendError::Full(1)) => 0,
+            Err(error) => panic!("{error}"),
+        };
+        SEEN[sent].fetch_add(1, Plain);
+        drop(sender);
+        assert_eq!(thread.join().unwrap().is_ok(), sent == 1);
+    });
+    assert_eq!(seen, [true; 2]);
+    // Neither waits, so they never meet.
+    proved(1, || {
+        let (sender, receiver) = sync_channel(0);
+        assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    });
+}
+
+#[test]
+fn looking_once_at_a_rendezvous_meets_a_sender_that_waits() {
+    static SEEN: [Counter; 2] = [const { Counter::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let (sender, receiver) = sync_channel(0);
+        let thread = thread::spawn(move || sender.send(1).is_ok());
+        let met = receiver.try_recv() == Ok(1);
+        drop(receiver);
+        assert_eq!(thread.join().unwrap(), met);
+        SEEN[usize::from(met)].fetch_add(1, Plain);
+    });
+    assert_eq!(seen, [true; 2]);
+}
+
+#[test]
+fn a_receive_may_time_out_before_a_message_comes() {
+    static SEEN: [Counter; 2] = [const { Counter::new(0) }; 2];
+    for bound in [None, Some(0), Some(1)] {
+        static BOUND: Counter = Counter::new(0);
+        BOUND.store(bound.map_or(0, |bound| bound + 1), Plain);
+        let seen = results(&SEEN, || {
+            let bound = BOUND.load(Plain);
+            let (sender, receiver) = if bound == 0 { sync_channel(100) } else { sync_channel(bound - 1) };
+            let thread = thread::spawn(move || sender.send(1).is_ok());
+            let found = match receiver.recv_timeout(Duration::from_secs(1)) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => 0,
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the message comes before the end"),
+            };
+            SEEN[found].fetch_add(1, Plain);
+            drop(receiver);
+            thread.join().unwrap();
+        });
+        assert_eq!(seen, [true; 2], "{bound:?}");
+    }
+}
+
+#[test]
+fn a_send_is_refused_once_the_receiver_is_gone() {
+    static SEEN: [Counter; 2] = [const { Counter::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let (sender, receiver) = channel();
+        let thread = thread::spawn(move || sender.send(Arc::new(5)).is_ok());
+        drop(receiver);
+        SEEN[usize::from(thread.join().unwrap())].fetch_add(1, Plain);
+    });
+    assert_eq!(seen, [true; 2]);
+    // A sender that waits for room, or for the receiver, is woken: it was there before or comes after.
+    for bound in [0, 1] {
+        static BOUND: Counter = Counter::new(0);
+        BOUND.store(bound, Plain);
+        proved(1, || {
+            let (sender, receiver) = sync_channel(BOUND.load(Plain));
+            if BOUND.load(Plain) == 1 {
+                sender.send(Box::new(1)).unwrap();
+            }
+            let thread = thread::spawn(move || sender.send(Box::new(2)).unwrap_err().0);
+            drop(receiver);
+            assert_eq!(*thread.join().unwrap(), 2);
+        });
+    }
+}
+
+#[test]
+fn a_receiver_whose_sender_is_kept_waits_for_ever() {
+    fails(FailureKind::Deadlock, || {
+        let (sender, receiver) = channel();
+        sender.send(1).unwrap();
+        assert_eq!(receiver.iter().count(), 1); // `sender` is still there
+    });
+}
+
+#[test]
+fn a_loop_that_looks_for_messages_is_no_endless_loop() {
+    // The first look may find nothing. In optimised code that leaves nothing behind, and is as if it had come later.
+    let outcome = super::check(|| {
+        let (sender, receiver) = channel();
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender
+        });
+        while receiver.try_recv().is_err() {
+            mc::hint::spin_loop();
+        }
+        thread.join().unwrap();
+    });
+    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+    assert!(outcome.executions <= 2, "{outcome:?}");
+}
