@@ -11,8 +11,8 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
-//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
-//! [`cell::UnsafeCell`] with accesses that can be checked.
+//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`],
+//! [`cell::UnsafeCell`] with accesses that can be checked, and [`future`].
 //!
 //! # Where a checked type differs
 //! - [`sync::Arc`] does not turn into `Arc<dyn Trait>` by itself, and is no receiver (`self: Arc<Self>`): stable Rust lets std
@@ -21,6 +21,7 @@
 //! - A [`sync::Condvar`] has room for 32 waiters under control, a [`sync::Barrier`] is for fewer than 65,536 threads.
 
 mod choice;
+pub mod future;
 mod test_macro;
 mod unsize;
 
