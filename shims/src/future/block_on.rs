@@ -4,9 +4,9 @@ use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 use super::signal::Signal;
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 use crate::checked::signal::Signal;
 use crate::sync::Arc;
 

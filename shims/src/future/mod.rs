@@ -4,7 +4,7 @@
 
 mod atomic_waker;
 mod block_on;
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 mod signal;
 
 pub use atomic_waker::AtomicWaker;
