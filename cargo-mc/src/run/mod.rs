@@ -202,7 +202,7 @@ impl Counterexample {
     pub(crate) fn view(&self, case: &Case, width: usize, style: mc_runtime::report::Style) -> View {
         View {
             test: case.label.clone(),
-            replay: "cargo mc replay".to_owned(),
+            replay: case.models.iter().fold("cargo mc replay".to_owned(), |command, flag| format!("{command} {flag}")),
             recorded: self.file.clone(),
             roots: case.roots.clone(),
             width,

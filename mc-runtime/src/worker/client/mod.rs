@@ -120,16 +120,16 @@ impl Binary {
         Self { executable: executable.into(), directory: None, environment: Vec::new() }
     }
 
-    /// The checked tests of the binary; none if it knows nothing of cargo-mc.
-    pub fn list(&self) -> Result<Vec<TestInfo>, ClientError> {
+    /// The checked tests of the binary; `None` if it knows nothing of cargo-mc.
+    pub fn list(&self) -> Result<Option<Vec<TestInfo>>, ClientError> {
         let arguments = ["--list", "--format", "terse"];
         let mut process = self.start(&Task::List, &arguments, Output::Hidden)?;
         let started = Instant::now();
-        let mut tests = Vec::new();
+        let mut tests = None;
         loop {
             match process.next(TICK) {
                 Next::Line(line) => match self.parse(&line)? {
-                    Some(Message::Tests { tests: found }) => tests.extend(found),
+                    Some(Message::Tests { tests: found }) => tests = Some(found),
                     Some(Message::Error { message, exit_code }) => {
                         return Err(ClientError::Refused { message, exit_code });
                     }
