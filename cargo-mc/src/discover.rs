@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mc_runtime::settings::Layer;
 use mc_runtime::worker::TestInfo;
-use mc_runtime::worker::client::Binary;
+use mc_runtime::worker::client::{Binary, Listed};
 
 use crate::args::FilterArgs;
 use crate::build::Built;
@@ -23,6 +23,8 @@ pub(crate) struct Case {
     /// The executable's, unique in the workspace.
     pub(crate) binary_id: String,
     pub(crate) ignored: bool,
+    /// One of libtest's, which checks models in the middle of itself; how a suite is asked for: `--loom`.
+    pub(crate) models: Option<String>,
     pub(crate) attribute: Layer,
     pub(crate) binary: Binary,
     /// Where source files are looked for.
@@ -38,6 +40,12 @@ pub(crate) enum SelectError {
         plural(*executables, "executable"), env!("CARGO_PKG_VERSION")
     )]
     NoTests { executables: usize },
+    #[error(
+        "none of {executables} test {} uses loom\n  = help: suites are often behind a feature or a cfg of their own \
+         (`--features loom`, `--loom=NAME` for `--cfg NAME`), or in a package that `-p` selects",
+        plural(*executables, "executable")
+    )]
+    NoSuite { executables: usize },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
     NothingSelected { filters: String, tests: usize, hint: &'static str },
     #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
@@ -49,7 +57,9 @@ pub(crate) enum SelectError {
 impl SelectError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NoTests { .. } | Self::NothingSelected { .. } | Self::Gone { .. } => ExitCode::NothingSelected,
+            Self::NoTests { .. } | Self::NoSuite { .. } | Self::NothingSelected { .. } | Self::Gone { .. } => {
+                ExitCode::NothingSelected
+            }
             Self::Ambiguous { .. } => ExitCode::Usage,
         }
     }
@@ -64,21 +74,33 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             directory: Some(executable.directory.clone()),
             environment: executable.environment.clone(),
         };
-        let mut tests = binary.list()?;
-        tests.sort_by(|a, b| a.name.cmp(&b.name));
-        for test in tests {
-            cases.push(Case {
-                label: test.name.clone(),
-                attribute: attribute(&test)?,
-                name: test.name,
-                package: executable.package.clone(),
-                target: executable.target.clone(),
-                binary_id: executable.id.clone(),
-                ignored: test.ignored,
-                binary: binary.clone(),
-                roots: vec![executable.directory.clone(), built.workspace.clone()],
-            });
+        let Some(tests) = binary.list()? else { continue };
+        let case = |name: String, ignored, attribute, models| Case {
+            label: name.clone(),
+            name,
+            package: executable.package.clone(),
+            target: executable.target.clone(),
+            binary_id: executable.id.clone(),
+            ignored,
+            models,
+            attribute,
+            binary: binary.clone(),
+            roots: vec![executable.directory.clone(), built.workspace.clone()],
+        };
+        if let Some(cfg) = &built.loom {
+            let flag = if cfg == "loom" { "--loom".to_owned() } else { format!("--loom={cfg}") };
+            let plain = |listed: &Listed| !tests.iter().any(|test| test.name == listed.name);
+            let listed = binary.list_all()?.into_iter().filter(plain);
+            cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flag.clone()))));
         }
+        for test in tests {
+            let attribute = attribute(&test)?;
+            cases.push(case(test.name, test.ignored, attribute, None));
+        }
+    }
+    cases.sort_by(|a, b| (&a.binary_id, &a.name).cmp(&(&b.binary_id, &b.name)));
+    if cases.is_empty() && built.loom.is_some() {
+        return Err(SelectError::NoSuite { executables: built.executables.len() }.into());
     }
     if cases.is_empty() {
         return Err(SelectError::NoTests { executables: built.executables.len() }.into());
@@ -162,6 +184,7 @@ mod tests {
             target: "demo".to_owned(),
             binary_id: "demo".to_owned(),
             ignored,
+            models: None,
             attribute: Layer::default(),
             binary: Binary::new("demo"),
             roots: Vec::new(),

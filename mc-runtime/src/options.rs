@@ -127,6 +127,8 @@ pub struct Options {
     pub spurious_wakeups: u32,
     /// What is left out.
     pub reductions: Reductions,
+    /// The test was written for a checker that does not see all memory, see [`crate::models`].
+    pub foreign: bool,
 }
 
 impl Default for Options {
@@ -146,6 +148,7 @@ impl Default for Options {
             spurious_failures: 1,
             spurious_wakeups: 1,
             reductions: Reductions::default(),
+            foreign: false,
         }
     }
 }

@@ -11,8 +11,8 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
-//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
-//! [`cell::UnsafeCell`] with accesses that can be checked.
+//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`],
+//! [`cell::UnsafeCell`] with accesses that can be checked, and [`future`].
 //!
 //! # Where a checked type differs
 //! - [`sync::Arc`] does not turn into `Arc<dyn Trait>` by itself, and is no receiver (`self: Arc<Self>`): stable Rust lets std
@@ -24,25 +24,29 @@
 //! - A [`sync::Condvar`] has room for 32 waiters under control, a [`sync::Barrier`] is for fewer than 65,536 threads.
 
 mod choice;
+pub mod future;
 mod test_macro;
 mod unsize;
 
 #[doc(hidden)]
 pub mod __private;
 
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 mod checked;
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 pub use checked::{cell, hint, sync, thread, time};
 
-#[cfg(not(mc))]
+#[cfg(any(mc, feature = "checked"))]
+pub mod compat;
+
+#[cfg(not(any(mc, feature = "checked")))]
 pub mod cell;
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 pub use std::{hint, sync, thread, thread_local, time};
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};
 
-#[cfg(all(mc, feature = "allocator"))]
+#[cfg(all(any(mc, feature = "checked"), feature = "allocator"))]
 #[global_allocator]
 static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;

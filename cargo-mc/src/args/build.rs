@@ -42,6 +42,12 @@ pub(crate) struct BuildArgs {
     /// How many jobs build at once
     #[arg(long, value_name = "N")]
     pub(crate) build_jobs: Option<String>,
+    /// Check the suite that the crate has for loom: loom is replaced, nothing is edited, and `--cfg loom` is set, or that of this NAME
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "loom")]
+    pub(crate) loom: Option<String>,
+    /// Set this cfg too, for all packages
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) cfg: Vec<String>,
     /// Do without the network
     #[arg(long)]
     pub(crate) offline: bool,
@@ -69,9 +75,14 @@ impl BuildArgs {
         flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.to_owned()).collect()
     }
 
-    /// For `cargo test`: all but the target directory.
+    /// As [`lock_flags`](Self::lock_flags), where a patch changes the lock file.
+    pub(crate) fn network_flags(&self) -> Vec<String> {
+        if self.offline || self.frozen { vec!["--offline".to_owned()] } else { Vec::new() }
+    }
+
+    /// For `cargo test`: all but the target directory, and how the lock file and the network are used.
     pub(crate) fn test_flags(&self) -> Vec<OsString> {
-        let mut flags: Vec<OsString> = self.lock_flags().into_iter().map(OsString::from).collect();
+        let mut flags: Vec<OsString> = Vec::new();
         let mut pair = |flag: &str, value: &dyn AsRef<std::ffi::OsStr>| {
             flags.push(flag.into());
             flags.push(value.as_ref().to_owned());

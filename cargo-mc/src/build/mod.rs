@@ -1,6 +1,7 @@
 //! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
 
 mod config;
+mod loom;
 mod profile;
 mod rustflags;
 
@@ -29,6 +30,8 @@ pub(crate) enum BuildError {
          profile may stay, cargo leaves it out of tests"
     )]
     PanicAbort,
+    #[error(transparent)]
+    Loom(#[from] loom::LoomError),
 }
 
 impl BuildError {
@@ -36,7 +39,7 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort => ExitCode::Setup,
+            Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) => ExitCode::Setup,
         }
     }
 }
@@ -49,6 +52,8 @@ pub(crate) struct Built {
     pub(crate) directory: PathBuf,
     /// The workspace's directory: the compiler names files from here.
     pub(crate) workspace: PathBuf,
+    /// Tests are libtest's, and check models: the cfg of the suite.
+    pub(crate) loom: Option<String>,
 }
 
 /// A test executable.
@@ -69,22 +74,43 @@ pub(crate) struct Executable {
 /// Builds what `args` select.
 pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let metadata = metadata(&cargo, args)?;
-    let directory = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into()).join("mc");
-    let command = command(&cargo, args, &metadata, &directory)?;
+    let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
+    let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
+    let (metadata, directory, patch) = match &args.loom {
+        None => (metadata, target.join("mc"), None),
+        Some(_) => {
+            let directory = absolute(target.join("mc/loom"));
+            let patch = loom::patch(&cargo, args, &directory)?;
+            (run_metadata(&metadata_command(&cargo, args, &patch.config))?, directory, Some(patch))
+        }
+    };
+    let settings = patch.as_ref().map_or(&[][..], |patch| &patch.config);
+    let command = command(&cargo, args, &metadata, &directory, settings)?;
     let executables = run(command, &metadata).map_err(|error| match error {
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into() })
+    drop(patch); // not before cargo is done
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), loom: args.loom.clone() })
 }
 
-fn metadata(cargo: &Path, args: &BuildArgs) -> Result<Metadata, BuildError> {
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// With `settings` the lock file is about to change, so that only without them it is held against `--locked`.
+fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> MetadataCommand {
     let mut command = MetadataCommand::new();
-    command.cargo_path(cargo).other_options(args.lock_flags());
+    let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
+    let settings = settings.iter().flat_map(|setting| ["--config".to_owned(), setting.clone()]);
+    command.cargo_path(cargo).other_options(lock.into_iter().chain(settings).collect::<Vec<_>>());
     if let Some(path) = &args.manifest.manifest_path {
         command.manifest_path(path);
     }
+    command
+}
+
+fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
     command.exec().map_err(|error| {
         BuildError::Metadata(match error {
             cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
@@ -93,7 +119,13 @@ fn metadata(cargo: &Path, args: &BuildArgs) -> Result<Metadata, BuildError> {
     })
 }
 
-fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, directory: &Path) -> Result<Command, BuildError> {
+fn command(
+    cargo: &Path,
+    args: &BuildArgs,
+    metadata: &Metadata,
+    directory: &Path,
+    settings: &[String],
+) -> Result<Command, BuildError> {
     let environment: BTreeMap<_, _> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -103,12 +135,13 @@ fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, directory: &Path
     if rustflags::aborts_on_panic(&environment, &flags) {
         return Err(BuildError::PanicAbort);
     }
-    let injection = rustflags::inject(&environment, &flags);
+    let injection = rustflags::inject(&environment, &flags, &rustflags::ours(args.loom.as_deref(), &args.cfg));
     let packages: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut command = Command::new(cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
-    command.args(args.test_flags()).arg("--target-dir").arg(directory);
-    for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)) {
+    let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
+    command.args(lock).args(args.test_flags()).arg("--target-dir").arg(directory);
+    for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)).chain(settings) {
         command.arg("--config").arg(setting);
     }
     command.envs(injection.environment);

@@ -10,8 +10,21 @@ use std::collections::BTreeMap;
 
 use super::config::{ConfigFlags, Value};
 
-/// What `cargo mc` adds.
-pub(crate) const OURS: [&str; 4] = ["--cfg", "mc", "--check-cfg", "cfg(mc)"];
+/// What `cargo mc` adds: the cfg of the checker, that of a loom suite, and those that the user asks for. What a suite forbids in its own code
+/// (`#![deny(warnings)]`) was not said of our types.
+pub(crate) fn ours(loom: Option<&str>, more: &[String]) -> Vec<String> {
+    let mut flags = Vec::new();
+    for cfg in ["mc"].into_iter().chain(loom).chain(more.iter().map(String::as_str)) {
+        flags.extend(["--cfg".to_owned(), cfg.to_owned()]);
+        if !cfg.contains('=') {
+            flags.extend(["--check-cfg".to_owned(), format!("cfg({cfg})")]);
+        }
+    }
+    if loom.is_some() {
+        flags.extend(["--cap-lints", "warn"].map(str::to_owned));
+    }
+    flags
+}
 
 /// What a call of cargo gets for our flags.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,22 +35,22 @@ pub(crate) struct Injection {
 }
 
 /// Works it out from the environment and the configuration files' flags.
-pub(crate) fn inject(environment: &BTreeMap<String, String>, config: &ConfigFlags) -> Injection {
+pub(crate) fn inject(environment: &BTreeMap<String, String>, config: &ConfigFlags, ours: &[String]) -> Injection {
     if let Some(flags) = environment.get("CARGO_ENCODED_RUSTFLAGS") {
         let separator = if flags.is_empty() { "" } else { "\x1f" };
-        let flags = format!("{flags}{separator}{}", OURS.join("\x1f"));
+        let flags = format!("{flags}{separator}{}", ours.join("\x1f"));
         return Injection { environment: vec![("CARGO_ENCODED_RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
     }
     if let Some(flags) = environment.get("RUSTFLAGS") {
-        let flags = appended(flags);
+        let flags = appended(flags, ours);
         return Injection { environment: vec![("RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
     }
     let is_target = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUSTFLAGS");
     let from_variables = environment.iter().filter(|(name, _)| is_target(name));
-    let environment = from_variables.map(|(name, flags)| (name.clone(), appended(flags))).collect();
+    let environment = from_variables.map(|(name, flags)| (name.clone(), appended(flags, ours))).collect();
     let build = std::iter::once(("build.rustflags".to_owned(), config.build.as_ref()));
     let targets = config.targets.iter().map(|(key, flags)| (format!("target.{}.rustflags", quoted(key)), Some(flags)));
-    let config = build.chain(targets).map(|(key, theirs)| setting(&key, theirs)).collect();
+    let config = build.chain(targets).map(|(key, theirs)| setting(&key, theirs, ours)).collect();
     Injection { environment, config }
 }
 
@@ -49,18 +62,18 @@ pub(crate) fn aborts_on_panic(environment: &BTreeMap<String, String>, config: &C
 }
 
 /// Cargo joins lists of one key, but a text replaces a text (and may not meet a list): then theirs is repeated.
-fn setting(key: &str, theirs: Option<&Value>) -> String {
+fn setting(key: &str, theirs: Option<&Value>, ours: &[String]) -> String {
     match theirs {
-        Some(Value::Text(flags)) => format!("{key}={}", toml::Value::String(appended(flags))),
+        Some(Value::Text(flags)) => format!("{key}={}", toml::Value::String(appended(flags, ours))),
         Some(Value::List(_)) | None => {
-            let ours = OURS.iter().map(|flag| toml::Value::String((*flag).to_owned())).collect();
+            let ours = ours.iter().map(|flag| toml::Value::String(flag.clone())).collect();
             format!("{key}={}", toml::Value::Array(ours))
         }
     }
 }
 
-fn appended(flags: &str) -> String {
-    format!("{flags} {}", OURS.join(" ")).trim_start().to_owned()
+fn appended(flags: &str, ours: &[String]) -> String {
+    format!("{flags} {}", ours.join(" ")).trim_start().to_owned()
 }
 
 fn quoted(key: &str) -> String {
@@ -78,11 +91,11 @@ mod tests {
     #[test]
     fn variables_that_cargo_prefers_are_extended_and_the_rest_is_left_alone() {
         let both = environment(&[("CARGO_ENCODED_RUSTFLAGS", "-Cdebuginfo=1"), ("RUSTFLAGS", "-Cx")]);
-        let injection = inject(&both, &ConfigFlags::default());
+        let injection = inject(&both, &ConfigFlags::default(), &ours(None, &[]));
         let encoded = "-Cdebuginfo=1\x1f--cfg\x1fmc\x1f--check-cfg\x1fcfg(mc)";
         assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), encoded.to_owned())]);
         assert!(injection.config.is_empty());
-        let empty = inject(&environment(&[("RUSTFLAGS", "")]), &ConfigFlags::default());
+        let empty = inject(&environment(&[("RUSTFLAGS", "")]), &ConfigFlags::default(), &ours(None, &[]));
         assert_eq!(empty.environment[0].1, "--cfg mc --check-cfg cfg(mc)");
     }
 
@@ -93,7 +106,7 @@ mod tests {
             targets: BTreeMap::from([("cfg(target_os = \"linux\")".to_owned(), Value::List(vec!["-Ca".to_owned()]))]),
         };
         let variables = environment(&[("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", "-Cb")]);
-        let injection = inject(&variables, &config);
+        let injection = inject(&variables, &config, &ours(None, &[]));
         assert_eq!(injection.environment[0].1, "-Cb --cfg mc --check-cfg cfg(mc)");
         assert_eq!(injection.config[0], r#"build.rustflags="--cfg mine --cfg mc --check-cfg cfg(mc)""#);
         let target = r#"target.'cfg(target_os = "linux")'.rustflags=["--cfg", "mc", "--check-cfg", "cfg(mc)"]"#;
@@ -107,5 +120,13 @@ mod tests {
         let list = ConfigFlags { build: Some(Value::List(vec!["-Cpanic=abort".to_owned()])), ..ConfigFlags::default() };
         assert!(aborts_on_panic(&environment(&[]), &list));
         assert!(!aborts_on_panic(&environment(&[("RUSTFLAGS", "-C panic=unwind")]), &none));
+    }
+
+    #[test]
+    fn a_suite_has_its_own_cfg_and_may_deny_warnings() {
+        let flags = ours(Some("loom"), &["tokio_unstable".to_owned(), "with=\"value\"".to_owned()]).join(" ");
+        let expected = "--cfg mc --check-cfg cfg(mc) --cfg loom --check-cfg cfg(loom) --cfg tokio_unstable \
+                        --check-cfg cfg(tokio_unstable) --cfg with=\"value\" --cap-lints warn";
+        assert_eq!(flags, expected);
     }
 }

@@ -135,7 +135,7 @@ fn counts(summary: &Summary) -> String {
 }
 
 /// In this order.
-const COUNTED: [&str; 9] = [
+const COUNTED: [&str; 10] = [
     "proved",
     "bounded",
     "sampled",
@@ -145,6 +145,7 @@ const COUNTED: [&str; 9] = [
     "uncheckable",
     "interrupted",
     "not checked",
+    "ran",
 ];
 
 /// What to do about it, where that is not plain.

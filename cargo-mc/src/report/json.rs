@@ -58,6 +58,8 @@ pub(super) enum Line<'a> {
         bounded: usize,
         sampled: usize,
         interrupted: usize,
+        /// Plain tests in a suite, run once.
+        ran: usize,
         /// Tests that could not be checked.
         error: usize,
         /// Tests that were not started.
@@ -78,7 +80,7 @@ pub(super) struct TestLine<'a> {
     name: &'a str,
     package: &'a str,
     target: &'a str,
-    #[cfg_attr(test, schemars(extend("enum" = ["proved", "failed", "bounded", "sampled", "interrupted", "error"])))]
+    #[cfg_attr(test, schemars(extend("enum" = ["proved", "failed", "bounded", "sampled", "ran", "interrupted", "error"])))]
     verdict: &'a str,
     /// Whether it came to what it was to come to.
     passed: bool,
@@ -209,6 +211,7 @@ impl<W: Write> Reporter for Json<W> {
             bounded: summary.count(Verdict::Bounded),
             sampled: summary.count(Verdict::Sampled),
             interrupted: summary.count(Verdict::Interrupted),
+            ran: summary.count(Verdict::Ran),
             error: summary.count(Verdict::Error),
             not_run: summary.not_run(),
             failed_as_expected: expected.count(),

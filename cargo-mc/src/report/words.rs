@@ -59,6 +59,7 @@ pub(super) fn status(finished: &Finished) -> &'static str {
         (Judgement::Interrupted, _) => "INTERRUPTED",
         (_, Verdict::Bounded) => "BOUNDED",
         (_, Verdict::Sampled) => "SAMPLED",
+        (_, Verdict::Ran) => "RAN",
         (_, _) => "PROVED",
     }
 }
@@ -96,6 +97,9 @@ fn found(outcome: &Outcome) -> String {
 
 fn explored(finished: &Finished) -> String {
     let (outcome, options) = (&finished.outcome, &finished.options);
+    if outcome.verdict == Verdict::Ran {
+        return "once: it checks no model".to_owned();
+    }
     if outcome.verdict == Verdict::Sampled {
         let runs = counted(outcome.executions + outcome.blocked, "run");
         return format!("{runs}, {}, seed {:#x}{}", options.strategy, options.seed, bounds(&outcome.bounds));

@@ -52,12 +52,17 @@ pub(super) fn work(tasks: Vec<Task>, plan: &Plan<'_>, interrupt: &Interrupt, tel
                     // The receiver lives as long as this scope.
                     let send = |news| drop(sender.send((index, news)));
                     send(News::Started);
-                    let result = task.case.binary.check(&task.case.name, &task.options, &mut |message| {
+                    let (binary, name) = (&task.case.binary, &task.case.name);
+                    let control = &mut |message: Option<&Message>| {
                         if let Some(progress @ Message::Progress { .. }) = message {
                             send(News::Said(progress.clone()));
                         }
                         interrupt.control()
-                    });
+                    };
+                    let result = match task.case.models {
+                        Some(_) => binary.check_models(name, &task.options, control),
+                        None => binary.check(name, &task.options, control),
+                    };
                     let passes = result.as_ref().is_ok_and(|outcome| judge(outcome, task.goal).passes());
                     if plan.fail_fast && !passes {
                         enough.store(true, Ordering::Relaxed);

@@ -44,6 +44,11 @@ impl Locations {
         }
     }
 
+    /// Does not put back what these addresses held.
+    pub(super) fn forget_saved(&mut self, range: std::ops::Range<usize>) {
+        self.saved.retain(|(at, ..)| !range.contains(at));
+    }
+
     /// The location at an address: one that is bound to it, otherwise one whose name is free.
     pub(super) fn resolve(
         &mut self,
@@ -128,6 +133,11 @@ impl Locations {
     /// Its address, if that is in no arena.
     pub(super) fn outside(&self, location: LocationId) -> Option<usize> {
         self.place(location).filter(|p| p.maker.is_none()).map(|p| p.at)
+    }
+
+    /// Is the location at this address?
+    pub(super) fn is_at(&self, location: LocationId, at: usize) -> bool {
+        self.place(location).is_some_and(|p| p.at == at)
     }
 
     /// Is the location in memory that was freed?

@@ -11,6 +11,7 @@ mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod held;
 mod liveness;
 mod locations;
 mod memory;
@@ -22,6 +23,7 @@ mod state;
 mod symmetry;
 mod thread;
 mod wakeups;
+mod unsync;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
@@ -150,6 +152,12 @@ pub(crate) struct Engine {
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     left: Vec<memory::Left>,
+    /// Plain accesses of what is atomic otherwise.
+    unsync: Vec<unsync::Unsync>,
+    /// Bytes that outlive their executions.
+    pub kept: usize,
+    /// Non-atomic accesses that have begun.
+    held: Vec<held::Held>,
 }
 
 impl Engine {
@@ -193,6 +201,9 @@ impl Engine {
             order: Vec::new(),
             tracer: None,
             left: Vec::new(),
+            unsync: Vec::new(),
+            kept: 0,
+            held: Vec::new(),
             options,
         }
     }
@@ -205,6 +216,8 @@ impl Engine {
         (self.preempt, self.granted, self.cutting) = (false, false, false);
         (self.restart, self.too_long, self.dropped) = (false, false, false);
         self.left.clear();
+        self.unsync.clear();
+        self.held.clear();
         self.order.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);

@@ -3,6 +3,7 @@
 pub mod cell;
 pub mod hint;
 mod real;
+pub(crate) mod signal;
 mod statics;
 pub mod sync;
 pub mod thread;

@@ -5,6 +5,7 @@
 
 mod arcs;
 mod channels;
+mod futures;
 mod locals;
 mod locks;
 mod once;

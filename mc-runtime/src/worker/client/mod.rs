@@ -3,6 +3,7 @@
 //! Not here: what a worker does (`worker::server`), whether an outcome is good (`judge`), and how it is shown.
 
 mod died;
+mod models;
 mod process;
 
 use std::io;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::message::{Message, Replayed, Task, TestInfo, TraceEvent};
 use crate::options::Options;
 use crate::outcome::{Bound, Failure, Outcome, Verdict};
+pub use models::Listed;
 use process::{Next, Output, Process};
 
 /// A test binary and how to start it.
@@ -118,16 +120,16 @@ impl Binary {
         Self { executable: executable.into(), directory: None, environment: Vec::new() }
     }
 
-    /// The checked tests of the binary; none if it knows nothing of cargo-mc.
-    pub fn list(&self) -> Result<Vec<TestInfo>, ClientError> {
+    /// The checked tests of the binary; `None` if it knows nothing of cargo-mc.
+    pub fn list(&self) -> Result<Option<Vec<TestInfo>>, ClientError> {
         let arguments = ["--list", "--format", "terse"];
         let mut process = self.start(&Task::List, &arguments, Output::Hidden)?;
         let started = Instant::now();
-        let mut tests = Vec::new();
+        let mut tests = None;
         loop {
             match process.next(TICK) {
                 Next::Line(line) => match self.parse(&line)? {
-                    Some(Message::Tests { tests: found }) => tests.extend(found),
+                    Some(Message::Tests { tests: found }) => tests = Some(found),
                     Some(Message::Error { message, exit_code }) => {
                         return Err(ClientError::Refused { message, exit_code });
                     }
@@ -190,12 +192,18 @@ impl Binary {
         let end = self.attend(test, &task, options, output, control, &mut |message| {
             started = true;
             match message {
-                Message::Trace(event) => events.push(event.clone()),
+                Message::Trace(event) => {
+                    // Of a model that the schedule does not fit, and then of the next one.
+                    if replayed.take().is_some() {
+                        events.clear();
+                    }
+                    events.push(event.clone());
+                }
                 Message::Failure(found) => failure = Some(found.clone()),
                 Message::Replayed(end) => replayed = Some(end.clone()),
                 _ => {}
             }
-            matches!(message, Message::Replayed(_))
+            matches!(replayed, Some(Replayed::Failed(_) | Replayed::Passed))
         })?;
         if let Some(replayed) = replayed {
             return Ok((events, replayed));
@@ -356,7 +364,7 @@ impl Heard {
             }
             _ => Vec::new(),
         };
-        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds }
+        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds, wanted: false }
     }
 }
 

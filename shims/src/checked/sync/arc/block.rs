@@ -31,6 +31,17 @@ impl<T: ?Sized> Block<T> {
         block
     }
 
+    /// As [`of_boxed`](Self::of_boxed), for an owner of std's. `None` when it is not the only one.
+    pub(super) fn of_std(mut data: std::sync::Arc<T>) -> Option<NonNull<Self>> {
+        std::sync::Arc::get_mut(&mut data)?;
+        let old = std::sync::Arc::into_raw(data);
+        // SAFETY: `old` holds a value, which moves: nobody else owns it (checked above).
+        let block = unsafe { Self::of_moved(old.cast_mut()) };
+        // SAFETY: `old` is from `into_raw`, and `ManuallyDrop<T>` has the layout of `T`. The value has moved: only the memory is freed.
+        drop(unsafe { std::sync::Arc::from_raw(old as *const ManuallyDrop<T>) });
+        Some(block)
+    }
+
     /// A new block with a strong and a weak count, to which the value at `old` is moved.
     ///
     /// # Safety
