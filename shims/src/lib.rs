@@ -11,6 +11,8 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
+//! With the feature `parking_lot`, `mc::parking_lot` is that crate, or its checked types.
+//!
 //! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
 //! [`cell::UnsafeCell`] with accesses that can be checked.
 //!
@@ -29,6 +31,8 @@ pub mod __private;
 
 #[cfg(mc)]
 mod checked;
+#[cfg(all(mc, feature = "parking_lot"))]
+pub use checked::parking_lot;
 #[cfg(mc)]
 pub use checked::{cell, hint, sync, thread, time};
 
@@ -36,6 +40,9 @@ pub use checked::{cell, hint, sync, thread, time};
 pub mod cell;
 #[cfg(not(mc))]
 pub use std::{hint, sync, thread, thread_local, time};
+
+#[cfg(all(not(mc), feature = "parking_lot"))]
+pub use ::parking_lot;
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};

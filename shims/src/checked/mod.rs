@@ -2,6 +2,8 @@
 
 pub mod cell;
 pub mod hint;
+#[cfg(feature = "parking_lot")]
+pub mod parking_lot;
 mod real;
 mod statics;
 pub mod sync;
