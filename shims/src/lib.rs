@@ -11,7 +11,8 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
-//! With the feature `parking_lot`, `mc::parking_lot` is that crate, or its checked types.
+//! With the feature `parking_lot`, `mc::parking_lot` and `mc::lock_api` are these crates, or their checked types. Packages that stand in
+//! for them by `[patch]` are in the folders `shims/parking_lot-compat` and `shims/lock_api-compat`.
 //!
 //! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
 //! [`cell::UnsafeCell`] with accesses that can be checked.
@@ -31,10 +32,10 @@ pub mod __private;
 
 #[cfg(mc)]
 mod checked;
-#[cfg(all(mc, feature = "parking_lot"))]
-pub use checked::parking_lot;
 #[cfg(mc)]
 pub use checked::{cell, hint, sync, thread, time};
+#[cfg(all(mc, feature = "parking_lot"))]
+pub use checked::{lock_api, parking_lot};
 
 #[cfg(not(mc))]
 pub mod cell;
@@ -42,7 +43,7 @@ pub mod cell;
 pub use std::{hint, sync, thread, thread_local, time};
 
 #[cfg(all(not(mc), feature = "parking_lot"))]
-pub use ::parking_lot;
+pub use ::{lock_api, parking_lot};
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};

@@ -3,6 +3,8 @@
 pub mod cell;
 pub mod hint;
 #[cfg(feature = "parking_lot")]
+pub mod lock_api;
+#[cfg(feature = "parking_lot")]
 pub mod parking_lot;
 mod real;
 mod statics;
