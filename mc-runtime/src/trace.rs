@@ -44,6 +44,8 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::OnceGet => "Once looked at",
         Label::Park => "park",
         Label::Unpark => "unpark",
+        Label::BlockOn => "block_on waits to be woken",
+        Label::Wake => "Waker::wake",
         Label::ArcClone => "Arc::clone",
         Label::ArcDrop => "Arc dropped",
         Label::ArcObserve => "Arc count looked at",

@@ -14,8 +14,8 @@
 //! With the feature `parking_lot`, `mc::parking_lot` and `mc::lock_api` are these crates, or their checked types. Packages that stand in
 //! for them by `[patch]` are in the folders `shims/parking_lot-compat` and `shims/lock_api-compat`.
 //!
-//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`], and
-//! [`cell::UnsafeCell`] with accesses that can be checked.
+//! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`],
+//! [`cell::UnsafeCell`] with accesses that can be checked, and [`future`].
 //!
 //! # Where a checked type differs
 //! - [`sync::Arc`] does not turn into `Arc<dyn Trait>` by itself, and is no receiver (`self: Arc<Self>`): stable Rust lets std
@@ -24,6 +24,7 @@
 //! - A [`sync::Condvar`] has room for 32 waiters under control, a [`sync::Barrier`] is for fewer than 65,536 threads.
 
 mod choice;
+pub mod future;
 mod test_macro;
 mod unsize;
 

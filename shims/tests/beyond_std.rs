@@ -118,3 +118,17 @@ fn with_the_checker_the_types_are_its_own() {
     assert!(name(&mc::sync::atomic::AtomicU8::new(1)).starts_with("mc::"));
     assert!(name(&mc::thread::spawn(|| ())).starts_with("mc::"));
 }
+
+#[test]
+fn a_future_is_run_to_its_end() {
+    let waker = mc::future::AtomicWaker::new();
+    let mut polls = 0;
+    let output = mc::future::block_on(std::future::poll_fn(|context| {
+        polls += 1;
+        waker.register_by_ref(context.waker());
+        waker.wake();
+        if polls == 2 { std::task::Poll::Ready(7) } else { std::task::Poll::Pending }
+    }));
+    assert_eq!((output, polls), (7, 2));
+    assert!(waker.take_waker().is_none());
+}

@@ -134,7 +134,7 @@ impl Engine {
     }
 
     fn deadlock(&self, waits: &[(ThreadId, Waiting)]) -> Found {
-        let sleeper = waits.iter().find(|(_, w)| matches!(w.operation.label, Label::CondvarWait | Label::Park));
+        let sleeper = waits.iter().find(|(_, w)| sleeps(w.operation.label));
         let unheard = sleeper.map(|(_, w)| self.unheard(w));
         let cycle = self.cycle();
         let (kind, first) = match (&unheard, sleeper) {
@@ -220,11 +220,20 @@ impl Engine {
     /// Notifications of what is waited for that woke nobody.
     fn unheard(&self, wait: &Waiting) -> Vec<EventId> {
         let graph = &self.explorer.graph;
-        let notifies = |l: Label| matches!(l, Label::Unpark | Label::CondvarNotifyOne | Label::CondvarNotifyAll);
         let changed_nothing = |id: &EventId| {
             let e = graph.event(*id);
             notifies(e.operation.label) && e.writes && e.value == graph.value(e.location, e.rf)
         };
         graph.accesses(wait.location).filter(changed_nothing).collect()
     }
+}
+
+/// Does a wait of this kind end by a notification, which can be lost?
+fn sleeps(label: Label) -> bool {
+    matches!(label, Label::CondvarWait | Label::Park | Label::BlockOn)
+}
+
+/// Is this such a notification?
+fn notifies(label: Label) -> bool {
+    matches!(label, Label::CondvarNotifyOne | Label::CondvarNotifyAll | Label::Unpark | Label::Wake)
 }

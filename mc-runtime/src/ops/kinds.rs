@@ -119,7 +119,7 @@ pub struct Guard {
 /// What an operation is to the user, for traces and for the explanation of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each is named after the std method")]
+#[expect(missing_docs, reason = "each is named after the method, std's where it is one")]
 pub enum Label {
     Atomic,
     MutexLock,
@@ -144,6 +144,8 @@ pub enum Label {
     OnceGet,
     Park,
     Unpark,
+    BlockOn,
+    Wake,
     ArcClone,
     ArcDrop,
     ArcObserve,

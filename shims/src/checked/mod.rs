@@ -7,6 +7,7 @@ pub mod lock_api;
 #[cfg(feature = "parking_lot")]
 pub mod parking_lot;
 mod real;
+pub(crate) mod signal;
 mod statics;
 pub mod sync;
 pub mod thread;

@@ -4,6 +4,7 @@
 #![cfg(mc)]
 
 mod arcs;
+mod futures;
 mod locals;
 mod locks;
 mod once;

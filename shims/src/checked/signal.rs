@@ -1,0 +1,36 @@
+//! A flag that one thread waits for: a word, taken by a guarded read-modify-write.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
+
+use crate::checked::word::Word32;
+
+/// Takes the flag when it is given.
+const TAKE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Update::KeepAdd { keep: !1, add: 0 } };
+
+pub(crate) struct Signal(Word32);
+
+impl Signal {
+    pub(crate) const fn new() -> Self {
+        Self(Word32::new(0))
+    }
+
+    /// Gives it. Nothing more happens if it was given already.
+    #[track_caller]
+    pub(crate) fn notify(&self) {
+        self.0.rmw(Rmw::Or, 1, Release, Label::Wake);
+    }
+
+    /// Waits until it is given, and takes it.
+    #[track_caller]
+    pub(crate) fn wait(&self) {
+        self.0.wait(TAKE, Acquire, Label::BlockOn);
+    }
+
+    /// Does the one who waits go on, now, without being notified? A choice.
+    #[track_caller]
+    pub(crate) fn may_wake_spuriously() -> bool {
+        ops::choose(2) == Some(1)
+    }
+}
