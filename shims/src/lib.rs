@@ -11,8 +11,8 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
-//! With the feature `parking_lot`, `mc::parking_lot` and `mc::lock_api` are these crates, or their checked types. Packages that stand in
-//! for them by `[patch]` are in the folders `shims/parking_lot-compat` and `shims/lock_api-compat`.
+//! With the feature `parking_lot`, `mc::parking_lot` is that crate, or its checked types. The package in `shims/parking_lot-compat` stands in
+//! for it by `[patch]`, for dependencies.
 //!
 //! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`],
 //! [`cell::UnsafeCell`] with accesses that can be checked, and [`future`].
@@ -33,10 +33,10 @@ pub mod __private;
 
 #[cfg(mc)]
 mod checked;
+#[cfg(all(mc, feature = "lock_api"))]
+pub use checked::parking_lot;
 #[cfg(mc)]
 pub use checked::{cell, hint, sync, thread, time};
-#[cfg(all(mc, feature = "parking_lot"))]
-pub use checked::{lock_api, parking_lot};
 
 #[cfg(not(mc))]
 pub mod cell;
@@ -44,7 +44,7 @@ pub mod cell;
 pub use std::{hint, sync, thread, thread_local, time};
 
 #[cfg(all(not(mc), feature = "parking_lot"))]
-pub use ::{lock_api, parking_lot};
+pub use ::parking_lot;
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};

@@ -2,9 +2,7 @@
 
 pub mod cell;
 pub mod hint;
-#[cfg(feature = "parking_lot")]
-pub mod lock_api;
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub mod parking_lot;
 mod real;
 pub(crate) mod signal;

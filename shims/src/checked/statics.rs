@@ -22,7 +22,7 @@ pub(crate) fn touched<T: ?Sized>(object: &T, drop: unsafe fn(&T)) {
 }
 
 /// For a lock of which only the word is known, not what it guards: in a `static` it could not start afresh.
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 #[track_caller]
 pub(crate) fn refuse_unknown<T>(lock: &T) {
     if ops::is_static(std::ptr::from_ref(lock).cast()) {

@@ -14,7 +14,7 @@
 //! - Types are larger than parking_lot's.
 
 pub use ::lock_api;
-#[cfg(feature = "parking_lot_arc_lock")]
+#[cfg(feature = "lock_api_arc_lock")]
 pub use ::lock_api::{
     ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard,
 };
@@ -29,7 +29,7 @@ pub use rwlock::{
 };
 
 mod condvar;
-#[cfg(feature = "parking_lot_deadlock_detection")]
+#[cfg(feature = "lock_api_deadlock_detection")]
 pub mod deadlock;
 mod fair_mutex;
 mod mutex;
@@ -39,10 +39,10 @@ mod rwlock;
 mod rwlock_timed;
 mod timed;
 
-#[cfg(all(feature = "parking_lot_send_guard", feature = "parking_lot_deadlock_detection"))]
+#[cfg(all(feature = "lock_api_send_guard", feature = "lock_api_deadlock_detection"))]
 compile_error!("parking_lot's features `send_guard` and `deadlock_detection` exclude each other");
 
-#[cfg(feature = "parking_lot_send_guard")]
+#[cfg(feature = "lock_api_send_guard")]
 type GuardMarker = lock_api::GuardSend;
-#[cfg(not(feature = "parking_lot_send_guard"))]
+#[cfg(not(feature = "lock_api_send_guard"))]
 type GuardMarker = lock_api::GuardNoSend;

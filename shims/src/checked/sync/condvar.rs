@@ -248,7 +248,7 @@ impl Condvar {
 }
 
 /// A waiter that has a bit and still holds its mutex.
-#[cfg_attr(not(feature = "parking_lot"), expect(dead_code, reason = "std does not ask"))]
+#[cfg_attr(not(feature = "lock_api"), expect(dead_code, reason = "std does not ask"))]
 pub(in crate::checked) struct Queued<'a> {
     /// Is it not the only one?
     pub(in crate::checked) others: bool,
@@ -258,7 +258,7 @@ pub(in crate::checked) struct Queued<'a> {
 
 impl Queued<'_> {
     /// It will not wait after all.
-    #[cfg(feature = "parking_lot")]
+    #[cfg(feature = "lock_api")]
     #[track_caller]
     pub(in crate::checked) fn leave(self) {
         self.condvar.give_up(self.bit);

@@ -4,20 +4,20 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub(in crate::checked) use condvar::Queued;
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use lazy_lock::LazyLock;
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub(in crate::checked) use mutex::RawMutex;
 pub use mutex::{Mutex, MutexGuard};
 #[expect(deprecated, reason = "std still has it")]
 pub use once::ONCE_INIT;
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub(in crate::checked) use once::Stage;
 pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub(in crate::checked) use rwlock::{READ, RawRwLock, WRITER};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 

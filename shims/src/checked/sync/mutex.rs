@@ -33,7 +33,7 @@ impl RawMutex {
     }
 
     /// As [`lock`](Self::lock) outside of a check; false when the deadline passed first.
-    #[cfg(feature = "parking_lot")]
+    #[cfg(feature = "lock_api")]
     pub(in crate::checked) fn lock_until(&self, deadline: Option<std::time::Instant>) -> bool {
         self.0.wait_until(LOCK, deadline).is_some()
     }
@@ -44,7 +44,7 @@ impl RawMutex {
     }
 
     /// Is it held, by whomever?
-    #[cfg(feature = "parking_lot")]
+    #[cfg(feature = "lock_api")]
     #[track_caller]
     pub(in crate::checked) fn is_locked(&self) -> bool {
         self.0.load(Relaxed, Label::MutexTryLock) != 0

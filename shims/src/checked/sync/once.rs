@@ -117,7 +117,7 @@ impl Once {
     }
 
     /// Where it stands.
-    #[cfg(feature = "parking_lot")]
+    #[cfg(feature = "lock_api")]
     #[track_caller]
     pub(in crate::checked) fn stage(&self) -> Stage {
         match self.word.load(Acquire, Label::OnceGet) {
@@ -187,7 +187,7 @@ impl Once {
 }
 
 /// Where a [`Once`] stands.
-#[cfg(feature = "parking_lot")]
+#[cfg(feature = "lock_api")]
 pub(in crate::checked) enum Stage {
     Incomplete,
     Running,

@@ -29,7 +29,7 @@ impl RawRwLock {
     }
 
     /// The state itself, for what only some locks can do.
-    #[cfg(feature = "parking_lot")]
+    #[cfg(feature = "lock_api")]
     pub(in crate::checked) fn word(&self) -> &Word32 {
         &self.0
     }
