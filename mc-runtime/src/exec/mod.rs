@@ -11,6 +11,7 @@ mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod last_look;
 mod liveness;
 mod locations;
 mod memory;
@@ -34,6 +35,7 @@ use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub(crate) use guide::{Follower, Guide};
+pub use last_look::Looked;
 use locations::Locations;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
@@ -140,6 +142,8 @@ pub(crate) struct Engine {
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     left: Vec<memory::Left>,
+    /// Who polls a future once more, see `last_look`.
+    looking: Option<ThreadId>,
 }
 
 impl Engine {
@@ -179,6 +183,7 @@ impl Engine {
             order: Vec::new(),
             tracer: None,
             left: Vec::new(),
+            looking: None,
             options,
         }
     }

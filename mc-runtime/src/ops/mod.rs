@@ -8,6 +8,7 @@ mod context;
 mod entry;
 mod kinds;
 
+pub use crate::exec::Looked;
 use crate::exec::{Body, Engine, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
@@ -331,6 +332,18 @@ pub fn fail(kind: FailureKind, message: String) -> ! {
     let kept = with_engine(|_| message.as_str().to_owned()).unwrap_or_default();
     wait_for(|e| e.fail::<()>(kind, kept.clone(), site));
     panic!("{message}")
+}
+
+/// Does the calling thread poll a future once more, because nobody can move? Then it must say what came of it, with [`looked`].
+pub fn looks_again() -> bool {
+    ask_engine(Engine::is_looking).unwrap_or(false)
+}
+
+/// The calling thread, which [looks again](looks_again), has polled; or it cannot (`None`), for it would have to wait. Does not return then.
+pub fn looked(saw: Option<Looked>) {
+    if looks_again() {
+        wait_for(|e| e.looked(saw));
+    }
 }
 
 /// Is `at` in memory that the check's own allocator handed out, and still live? `None` when it is not in its arenas.
