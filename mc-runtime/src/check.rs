@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How many samples are made when nobody says.
 const SAMPLES: u64 = 10_000;
 
+/// How many bytes may outlive the executions of a test, see `Options::foreign`.
+const MOST_KEPT: usize = 1 << 30;
+
 /// What goes on during a check.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -126,7 +129,7 @@ struct Check<F> {
 impl<F: FnMut(Event<'_>)> Check<F> {
     /// Explores to the end. `None`: to be continued on another thread of the operating system.
     fn explore(&mut self) -> Option<Verdict> {
-        if self.expected.is_none() {
+        if self.expected.is_none() && !self.engine.options.foreign {
             self.rehearse();
         }
         loop {
@@ -198,7 +201,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
         self.engine.explorer.restart();
-        self.rehearse();
+        if !self.engine.options.foreign {
+            self.rehearse();
+        }
     }
 
     /// Counts an execution; whether that was the last failure to look for.
@@ -302,6 +307,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             Some(bound("max_executions", most.unwrap_or(0)))
         } else if let Some(ms) = options.time_limit.filter(|ms| self.started.elapsed() >= Duration::from_millis(*ms)) {
             Some(bound("time_limit", ms.div_ceil(1000)))
+        } else if self.engine.kept > MOST_KEPT {
+            Some(bound("max_memory", MOST_KEPT as u64))
         } else {
             let most = options.max_memory.filter(|_| seen.is_multiple_of(256));
             most.filter(|m| resident() > *m).map(|m| bound("max_memory", m))
@@ -327,6 +334,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             failures: std::mem::take(&mut self.failures),
             frontier: self.engine.explorer.frontier.len() as u64,
             seconds: self.started.elapsed().as_secs_f64(),
+            wanted: false,
         }
     }
 }

@@ -15,6 +15,7 @@ pub(crate) fn install() {
         panic::set_hook(Box::new(move |info| {
             let message = info.payload_as_str().unwrap_or("a panic with a payload that is no text");
             if with_engine(|e| remember(e, message, info)).is_none() {
+                crate::worker::models::panicked(message, info);
                 before(info);
             }
         }));

@@ -79,6 +79,12 @@ pub fn judge(outcome: &Outcome, goal: Goal) -> Judgement {
     if outcome.verdict == Verdict::Error {
         return Judgement::Error;
     }
+    if outcome.wanted
+        && let Some(first) = outcome.failures.first()
+    {
+        let uncheckable = outcome.failures.iter().any(|failure| failure.kind.is_uncheckable());
+        return if uncheckable { Judgement::Uncheckable } else { Judgement::FailedAsExpected(first.kind) };
+    }
     if let Some(failure) = outcome.failures.iter().find(|failure| Some(failure.kind) != goal.expect) {
         return if failure.kind.is_uncheckable() { Judgement::Uncheckable } else { Judgement::Failed };
     }
@@ -89,7 +95,7 @@ pub fn judge(outcome: &Outcome, goal: Goal) -> Judgement {
         // A failed outcome names its failures; one that does not is still no pass.
         (None, Verdict::Failed) => Judgement::Failed,
         (None, Verdict::Error) => Judgement::Error,
-        (None, Verdict::Proved) => Judgement::Passed,
+        (None, Verdict::Proved | Verdict::Ran) => Judgement::Passed,
         (None, Verdict::Bounded) => at_least(goal.require, Required::Bounded),
         (None, Verdict::Sampled) => at_least(goal.require, Required::Sampled),
     }
@@ -114,7 +120,16 @@ mod tests {
             execution: 1,
         };
         let failures = kinds.iter().map(failure).collect();
-        Outcome { verdict, executions: 1, blocked: 0, bounds: Vec::new(), failures, frontier: 0, seconds: 0.0 }
+        Outcome {
+            verdict,
+            executions: 1,
+            blocked: 0,
+            bounds: Vec::new(),
+            failures,
+            frontier: 0,
+            seconds: 0.0,
+            wanted: false,
+        }
     }
 
     const PROVE: Goal = Goal { expect: None, require: Required::Proved };

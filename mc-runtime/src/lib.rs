@@ -14,6 +14,7 @@ mod ids;
 pub mod judge;
 pub mod meta;
 mod model;
+pub mod models;
 mod operation;
 pub mod ops;
 pub mod options;

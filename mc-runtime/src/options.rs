@@ -120,6 +120,8 @@ pub struct Options {
     pub spurious_failures: u32,
     /// What is left out.
     pub reductions: Reductions,
+    /// The test was written for a checker that does not see all memory, see [`crate::models`].
+    pub foreign: bool,
 }
 
 impl Default for Options {
@@ -138,6 +140,7 @@ impl Default for Options {
             allow_panics: false,
             spurious_failures: 1,
             reductions: Reductions::default(),
+            foreign: false,
         }
     }
 }

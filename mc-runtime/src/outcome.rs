@@ -14,6 +14,8 @@ pub enum Verdict {
     Bounded,
     /// Independent random executions.
     Sampled,
+    /// Run once, without a check: a plain test beside those that are checked.
+    Ran,
     /// Stopped from outside; what was learned so far holds.
     Interrupted,
     /// The tool could not check it (not the code's fault, or not known to be).
@@ -96,4 +98,37 @@ pub struct Outcome {
     pub frontier: u64,
     /// Wall time, seconds.
     pub seconds: f64,
+    /// The test itself asks for a failure, by `#[should_panic]`, and is content with this one.
+    #[serde(default)]
+    pub wanted: bool,
+}
+
+impl Outcome {
+    /// Of which nothing is known yet but the verdict.
+    pub fn of(verdict: Verdict) -> Self {
+        let (bounds, failures) = (Vec::new(), Vec::new());
+        Self { verdict, executions: 0, blocked: 0, bounds, failures, frontier: 0, seconds: 0.0, wanted: false }
+    }
+
+    /// Adds what came of another check of the same test: the worse verdict counts.
+    pub fn add(&mut self, other: Outcome) {
+        let badness = |verdict| match verdict {
+            Verdict::Ran => 0,
+            Verdict::Proved => 1,
+            Verdict::Sampled => 2,
+            Verdict::Bounded => 3,
+            Verdict::Interrupted => 4,
+            Verdict::Error => 5,
+            Verdict::Failed => 6,
+        };
+        if badness(other.verdict) > badness(self.verdict) {
+            self.verdict = other.verdict;
+        }
+        self.executions += other.executions;
+        self.blocked += other.blocked;
+        self.bounds.extend(other.bounds);
+        self.failures.extend(other.failures);
+        self.frontier += other.frontier;
+        self.seconds += other.seconds;
+    }
 }

@@ -21,11 +21,12 @@ impl<E: Debug> TestResult for Result<(), E> {
     }
 }
 
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 pub use checked::*;
 
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 mod checked {
+    use std::panic::AssertUnwindSafe;
     pub use std::sync::atomic::AtomicUsize as Word;
 
     pub use mc_runtime::meta::TestMeta;
@@ -34,8 +35,8 @@ mod checked {
     use crate::checked::thread::locals;
 
     /// Runs the body of a checked test, in the engine's first thread.
-    pub fn run_body<R: TestResult>(body: fn() -> R) {
-        let outcome = std::panic::catch_unwind(|| body().unwrap_result());
+    pub fn run_body<R: TestResult>(body: impl FnOnce() -> R) {
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| body().unwrap_result()));
         locals::run_destructors();
         if let Err(payload) = outcome {
             std::panic::resume_unwind(payload);

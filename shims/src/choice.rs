@@ -102,13 +102,13 @@ pub fn assume(condition: bool) {
     }
 }
 
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 #[track_caller]
 fn pick(count: usize) -> usize {
     mc_runtime::ops::choose(count).unwrap_or(0)
 }
 
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 fn pick(_count: usize) -> usize {
     0
 }
@@ -116,7 +116,7 @@ fn pick(_count: usize) -> usize {
 #[cold]
 #[track_caller]
 fn refuse() {
-    #[cfg(mc)]
+    #[cfg(any(mc, feature = "checked"))]
     {
         mc_runtime::ops::assume(false);
         if mc_runtime::ops::inert() {

@@ -31,24 +31,27 @@ mod unsize;
 #[doc(hidden)]
 pub mod __private;
 
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 mod checked;
-#[cfg(all(mc, feature = "lock_api"))]
+#[cfg(all(any(mc, feature = "checked"), feature = "lock_api"))]
 pub use checked::parking_lot;
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 pub use checked::{cell, hint, sync, thread, time};
 
-#[cfg(not(mc))]
+#[cfg(any(mc, feature = "checked"))]
+pub mod compat;
+
+#[cfg(not(any(mc, feature = "checked")))]
 pub mod cell;
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 pub use std::{hint, sync, thread, thread_local, time};
 
-#[cfg(all(not(mc), feature = "parking_lot"))]
+#[cfg(all(not(any(mc, feature = "checked")), feature = "parking_lot"))]
 pub use ::parking_lot;
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};
 
-#[cfg(all(mc, feature = "allocator"))]
+#[cfg(all(any(mc, feature = "checked"), feature = "allocator"))]
 #[global_allocator]
 static ALLOCATOR: mc_runtime::Allocator = mc_runtime::Allocator;

@@ -4,7 +4,7 @@
 //! Not here: which item becomes such a call (`mc-macros`), and what a check does (`__private`).
 
 /// A test that the checker runs, and which workers and listings find in the link section `mc_tests`.
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __private_test {
@@ -45,7 +45,7 @@ macro_rules! __private_test {
 }
 
 /// A test as std has it.
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __private_test {

@@ -10,7 +10,7 @@
 /// let slice: Arc<[u8]> = mc::unsize!(Arc::new([1, 2, 3]), [u8]);
 /// assert_eq!((format!("{shown:?}"), slice.len()), ("7".to_owned(), 3));
 /// ```
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 #[macro_export]
 macro_rules! unsize {
     ($arc:expr, $type:ty) => {{
@@ -29,7 +29,7 @@ macro_rules! unsize {
 /// let slice: Arc<[u8]> = mc::unsize!(Arc::new([1, 2, 3]), [u8]);
 /// assert_eq!((format!("{shown:?}"), slice.len()), ("7".to_owned(), 3));
 /// ```
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 #[macro_export]
 macro_rules! unsize {
     ($arc:expr, $type:ty) => {{

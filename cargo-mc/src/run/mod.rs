@@ -106,16 +106,11 @@ impl Finished {
     fn new(case: Case, options: Options, goal: Goal, result: Result<Outcome, ClientError>) -> Self {
         let (outcome, error) = match result {
             Ok(outcome) => (outcome, None),
-            Err(error) => (nothing(Verdict::Error), Some((error.to_string(), ExitCode::asked(error.exit_code())))),
+            Err(error) => (Outcome::of(Verdict::Error), Some((error.to_string(), ExitCode::asked(error.exit_code())))),
         };
         let judgement = judge(&outcome, goal);
         Self { case, options, goal, outcome, judgement, error, counterexamples: Vec::new() }
     }
-}
-
-fn nothing(verdict: Verdict) -> Outcome {
-    let (bounds, failures) = (Vec::new(), Vec::new());
-    Outcome { verdict, executions: 0, blocked: 0, bounds, failures, frontier: 0, seconds: 0.0 }
 }
 
 /// Runs all; tells `reporter` as things happen.

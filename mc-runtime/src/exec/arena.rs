@@ -25,6 +25,9 @@ const HEADER: usize = 16;
 /// Which regions are in use, and which are mapped, a bit each.
 static USED: Mutex<(u32, u32)> = Mutex::new((0, 0));
 
+/// What is kept at the bottom of the arenas of each region that has been used, see [`Heap::keep`]: it outlives the check, too.
+static KEPT: Mutex<[Vec<usize>; REGIONS]> = Mutex::new([const { Vec::new() }; REGIONS]);
+
 thread_local! {
     /// The heap of the running execution, while its code runs on this thread of the operating system; null in the engine.
     static HEAP: Cell<*mut Heap> = const { Cell::new(ptr::null_mut()) };
@@ -52,10 +55,14 @@ pub(crate) struct Block {
     pub freed: bool,
     /// Something in it was accessed that its end has to be ordered with.
     watched: bool,
+    /// It is a leak if nobody frees it, also where others are not.
+    pub tracked: bool,
 }
 
 #[derive(Debug, Default)]
 struct Arena {
+    /// What is below was kept after an execution, see `kept`.
+    floor: usize,
     top: usize,
     blocks: Vec<Block>,
     live: usize,
@@ -81,6 +88,8 @@ pub(crate) struct Heap {
     pub cleans: bool,
     /// The limit was reached.
     pub exhausted: bool,
+    /// A block like one of std's `Arc` was freed since the engine last looked.
+    pub freed_arc: bool,
     /// Served by the system instead: the rehearsal, in which what is made once per process is made.
     pub rehearsal: bool,
     /// What the rehearsal allocated, and whether it freed it. Freed for real only after it: a test that frees twice, or uses what it has
@@ -94,7 +103,9 @@ impl Heap {
     /// A heap of at most `limit` bytes. `None` if its address space cannot be had (it is in use, or limited).
     pub(crate) fn new(limit: usize) -> Option<Self> {
         let base = take_region()?;
-        let arenas = (0..ARENAS).map(|_| Arena::default()).collect();
+        let kept = std::mem::take(&mut KEPT.lock().unwrap_or_else(PoisonError::into_inner)[(base - BASE) / REGION]);
+        let floors = kept.into_iter().chain(std::iter::repeat(0)).take(ARENAS);
+        let arenas = floors.map(|floor| Arena { floor, top: floor, ..Arena::default() }).collect();
         Some(Heap {
             base,
             limit: limit.min(ARENA),
@@ -107,6 +118,7 @@ impl Heap {
             double_free: None,
             cleans: false,
             exhausted: false,
+            freed_arc: false,
             rehearsal: false,
             rehearsed: FxHashMap::default(),
             kept_back: 0,
@@ -123,18 +135,19 @@ impl Heap {
     pub(crate) fn reset(&mut self) {
         for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
-            if arena.top > KEEP {
-                let start = (self.base + slot * ARENA + KEEP) as *mut libc::c_void;
+            let keep = KEEP + arena.floor.next_multiple_of(KEEP);
+            if arena.top > keep {
+                let start = (self.base + slot * ARENA + keep) as *mut libc::c_void;
                 // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
-                unsafe { libc::madvise(start, arena.top - KEEP, libc::MADV_DONTNEED) };
+                unsafe { libc::madvise(start, arena.top - keep, libc::MADV_DONTNEED) };
             }
-            (arena.top, arena.live) = (0, 0);
+            (arena.top, arena.live) = (arena.floor, 0);
             arena.blocks.clear();
         }
         (self.used, self.highest) = (0, 0);
         self.freed.clear();
         self.double_free = None;
-        self.exhausted = false;
+        (self.exhausted, self.freed_arc) = (false, false);
     }
 
     /// The blocks that are still in use, with the slot of the thread that made them.
@@ -149,8 +162,8 @@ impl Heap {
         self.arenas[..=self.highest]
             .iter()
             .enumerate()
-            .filter(|(_, a)| a.top > 0)
-            .map(move |(slot, a)| (start(slot), a.top))
+            .filter(|(_, a)| a.top > a.floor)
+            .map(move |(slot, a)| (start(slot) + a.floor, a.top - a.floor))
     }
 
     /// Is the address in the arenas?
@@ -183,7 +196,7 @@ impl Heap {
 
     /// Is the address in the arenas, but not in a block that is in use?
     pub(crate) fn is_dead(&self, at: usize) -> bool {
-        self.contains(at) && self.block(at).is_none_or(|b| b.freed)
+        self.contains(at) && !self.is_kept(at) && self.block(at).is_none_or(|b| b.freed)
     }
 
     /// The rehearsal is over: what it freed goes back to the system.
@@ -226,7 +239,16 @@ impl Heap {
         let index = arena.blocks.len();
         let (before, events) = (arena.top, self.events);
         let slot = self.current as u32;
-        arena.blocks.push(Block { start: at, size: layout.size(), before, slot, events, freed: false, watched: false });
+        arena.blocks.push(Block {
+            start: at,
+            size: layout.size(),
+            before,
+            slot,
+            events,
+            freed: false,
+            watched: false,
+            tracked: false,
+        });
         self.used += top - arena.top;
         arena.top = top;
         arena.live += 1;
@@ -241,8 +263,8 @@ impl Heap {
     }
 
     fn free(&mut self, at: *mut u8) {
-        if !self.contains(at as usize) {
-            return; // of another check of this process, whose execution is over
+        if !self.contains(at as usize) || self.is_kept(at as usize) {
+            return; // of another check of this process, or of an execution that is over
         }
         // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
         let [slot, index] = unsafe { ((at as usize - HEADER) as *const [usize; 2]).read() };
@@ -255,6 +277,7 @@ impl Heap {
             return;
         };
         block.freed = true;
+        self.freed_arc |= block.counts() == Some([0, 0]);
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
         if last && slot == current && block.events == self.events {
@@ -267,8 +290,49 @@ impl Heap {
     }
 }
 
+/// Memory that outlives its execution, and owners that are not seen: of tests that were written for another checker.
+impl Heap {
+    /// Keeps what is still in use at the end of an execution: something outside of it may point there. Only what `is_kept` says is, if not all.
+    /// Gives the bytes that are kept in all.
+    pub(crate) fn keep(&mut self, is_kept: impl Fn(&Block) -> bool) -> usize {
+        for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate().filter(|(_, a)| a.live > 0) {
+            let start = self.base + slot * ARENA;
+            let last = arena.blocks.iter().rfind(|b| !b.freed && is_kept(b));
+            arena.floor = last.map_or(arena.floor, |b| (b.start + b.size).next_multiple_of(HEADER) - start);
+        }
+        self.arenas.iter().map(|a| a.floor).sum()
+    }
+
+    /// Is the address in memory that an earlier execution left behind?
+    pub(crate) fn is_kept(&self, at: usize) -> bool {
+        self.contains(at) && (at - self.base) % ARENA < self.arenas[(at - self.base) / ARENA].floor
+    }
+
+    /// The block that holds the address must be freed.
+    pub(crate) fn track(&mut self, at: usize) {
+        if let Some((arena, index)) = self.find(at) {
+            self.arenas[arena].blocks[index].tracked = true;
+        }
+    }
+
+    /// Is a block in use whose first words are those of an `Arc` of std's whose value is being dropped?
+    pub(crate) fn drops_arc(&self) -> bool {
+        self.live().any(|(_, block)| block.counts() == Some([0, 1]))
+    }
+}
+
+impl Block {
+    /// Its first two words, where an `Arc` of std's counts its owners.
+    fn counts(&self) -> Option<[usize; 2]> {
+        // SAFETY: the block lies in the mapping of its region, is aligned to 16 as all are, and has that many bytes.
+        (self.size >= 16).then(|| unsafe { (self.start as *const [usize; 2]).read() })
+    }
+}
+
 impl Drop for Heap {
     fn drop(&mut self) {
+        let floors = self.arenas.iter().map(|arena| arena.floor).collect();
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner)[(self.base - BASE) / REGION] = floors;
         let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
         used.0 &= !(1 << ((self.base - BASE) / REGION));
     }

@@ -27,6 +27,11 @@ impl Engine {
             self.missing_events();
             return Ending::Failed;
         }
+        if let Some((thread, message, site)) = self.unsync_race() {
+            let site = site.map(|s| (s.file().to_owned(), s.line()));
+            self.record(Found { kind: FailureKind::DataRace, message, thread, site });
+            return Ending::Failed;
+        }
         if self.threads().all(|t| self.state(t) == State::Ended) {
             return Ending::Complete;
         }

@@ -44,6 +44,11 @@ impl Locations {
         }
     }
 
+    /// Does not put back what these addresses held.
+    pub(super) fn forget_saved(&mut self, range: std::ops::Range<usize>) {
+        self.saved.retain(|(at, ..)| !range.contains(at));
+    }
+
     /// The location at an address: one that is bound to it, otherwise one whose name is free.
     pub(super) fn resolve(
         &mut self,
@@ -118,6 +123,11 @@ impl Locations {
     /// Who allocated the memory of the location, and after how many events.
     pub(crate) fn maker(&self, location: LocationId) -> Option<(ThreadId, u32)> {
         self.place(location).and_then(|p| p.maker)
+    }
+
+    /// Is the location at this address?
+    pub(super) fn is_at(&self, location: LocationId, at: usize) -> bool {
+        self.place(location).is_some_and(|p| p.at == at)
     }
 
     /// Is the location in memory that was freed?

@@ -36,7 +36,7 @@ pub(super) fn place(site: Site) -> String {
 
 impl Engine {
     /// Does what `thread` did after its first `events` events happen before this point of the running thread?
-    fn is_ordered(&self, thread: ThreadId, events: u32) -> bool {
+    pub(super) fn is_ordered(&self, thread: ThreadId, events: u32) -> bool {
         if thread == self.current {
             return true;
         }
@@ -62,7 +62,7 @@ impl Engine {
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
-        if self.heap.as_ref().is_some_and(|h| h.contains(at)) && block.is_none_or(|b| b.freed) {
+        if self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at)) && block.is_none_or(|b| b.freed) {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
@@ -118,14 +118,22 @@ impl Engine {
         if let Some(heap) = &mut self.heap {
             heap.freed = freed;
             heap.freed.clear();
+            heap.freed_arc = false;
         }
+    }
+
+    /// May the memory that was freed have been owned through counts that are not seen, those of std's `Arc`? What they order is then not seen either.
+    fn may_be_owned_unseen(&self) -> bool {
+        self.options.foreign && self.heap.as_ref().is_some_and(|h| h.freed_arc || h.drops_arc())
     }
 
     fn free(&mut self, range: (usize, usize)) {
         let mut cells = std::mem::take(&mut self.cells);
         let race = cells.free(range, |old| self.is_ordered(old.thread, old.events));
         self.cells = cells;
-        if let Some(access) = race {
+        if let Some(access) = race
+            && !self.may_be_owned_unseen()
+        {
             return self.freed_too_early(access.thread, access.site);
         }
         let mut locations = std::mem::take(&mut self.locations);
@@ -135,7 +143,9 @@ impl Engine {
         });
         locations.free(range).for_each(drop); // marks those that were not looked at
         self.locations = locations;
-        if let Some(id) = unordered {
+        if let Some(id) = unordered
+            && !self.may_be_owned_unseen()
+        {
             self.freed_too_early(id.thread, self.explorer.graph.site(id));
         }
     }
@@ -205,6 +215,8 @@ impl Engine {
     /// Puts the statics back.
     pub(crate) fn restore_statics(&mut self) {
         for object in self.statics.drain(..) {
+            // What was an atomic in it is now what was there before: nothing is to be put back for that one alone.
+            self.locations.forget_saved(object.at..object.at + object.bytes.len());
             let to = object.at as *mut u8;
             // SAFETY: as in `remember_static`; what the object owned was dropped before, and the execution is over.
             unsafe { to.copy_from_nonoverlapping(object.bytes.as_ptr(), object.bytes.len()) };

@@ -11,6 +11,7 @@ mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod held;
 mod last_look;
 mod liveness;
 mod locations;
@@ -21,6 +22,7 @@ mod sample;
 mod spin;
 mod state;
 mod thread;
+mod unsync;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
@@ -144,6 +146,12 @@ pub(crate) struct Engine {
     left: Vec<memory::Left>,
     /// Who polls a future once more, see `last_look`.
     looking: Option<ThreadId>,
+    /// Plain accesses of what is atomic otherwise.
+    unsync: Vec<unsync::Unsync>,
+    /// Bytes that outlive their executions.
+    pub kept: usize,
+    /// Non-atomic accesses that have begun.
+    held: Vec<held::Held>,
 }
 
 impl Engine {
@@ -184,6 +192,9 @@ impl Engine {
             tracer: None,
             left: Vec::new(),
             looking: None,
+            unsync: Vec::new(),
+            kept: 0,
+            held: Vec::new(),
             options,
         }
     }
@@ -196,6 +207,8 @@ impl Engine {
         (self.preempt, self.granted, self.cutting) = (false, false, false);
         (self.restart, self.too_long, self.dropped) = (false, false, false);
         self.left.clear();
+        self.unsync.clear();
+        self.held.clear();
         self.order.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);

@@ -3,7 +3,7 @@
 use super::arena;
 use super::coroutine::{Fiber, Suspender};
 use super::thread::{Body, Panicked, State};
-use super::{Ending, Engine, Found};
+use super::{Ending, Engine, Found, state};
 use crate::ids::ThreadId;
 use crate::operation::{Code, Operation};
 use crate::ops::{self, Cut};
@@ -45,6 +45,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
             tear_down(at)
         }
         let ending = if (*at).failure.is_some() && ending == Ending::Complete { Ending::Failed } else { ending };
+        (*at).keep_memory(ending);
         (*at).recycle();
         crash::running(ptr::null_mut());
         ending
@@ -238,9 +239,25 @@ impl Engine {
         }
     }
 
+    /// What outlives the execution, in a test that may let it.
+    fn keep_memory(&mut self, ending: Ending) {
+        let Some(heap) = self.heap.as_mut().filter(|h| self.options.foreign && !h.rehearsal) else { return };
+        self.kept = match ending {
+            Ending::Complete => heap.keep(|block| !block.tracked),
+            // Of what its threads had, only what something else points to.
+            _ => {
+                let pointers = state::pointers(|at| heap.contains(at));
+                let within =
+                    |block: &arena::Block, at: usize| (block.start..block.start + block.size.max(1)).contains(&at);
+                heap.keep(|block| pointers.iter().any(|at| within(block, *at)))
+            }
+        };
+    }
+
     fn look_for_leaks(&mut self) {
         let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal) else { return };
-        let live: Vec<(usize, arena::Block)> = heap.live().collect();
+        let foreign = self.options.foreign;
+        let live: Vec<(usize, arena::Block)> = heap.live().filter(|(_, b)| b.tracked || !foreign).collect();
         if live.is_empty() || self.failure.is_some() {
             return;
         }

@@ -86,6 +86,22 @@ extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut
     1 // the executable comes first; no more
 }
 
+/// What looks like an address that is `wanted`, in the writable data of the executable and the thread-locals of this thread of the operating system.
+pub(super) fn pointers(wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (start, size) in data().iter().copied().chain([thread_locals()]) {
+        let start = start.next_multiple_of(size_of::<usize>());
+        for word in 0..size / size_of::<usize>() {
+            // SAFETY: memory of this process that stays mapped; nobody else runs, and what is read is only compared.
+            let value = unsafe { ((start + word * size_of::<usize>()) as *const usize).read_volatile() };
+            if wanted(value) {
+                found.push(value);
+            }
+        }
+    }
+    found
+}
+
 /// The writable segments of the executable: `.data` and `.bss`.
 pub(crate) fn data() -> &'static [(usize, usize)] {
     static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();

@@ -184,6 +184,37 @@ pub fn cell_write(at: *mut (), size: usize) {
     wait_for(|e| e.cell(at as usize, size, true, site));
 }
 
+/// The block that holds `at` is a leak if it is still there at the end, also in a test that may leave others.
+pub fn track(at: *const ()) {
+    with_engine(|e| {
+        if let Some(heap) = &mut e.heap {
+            heap.track(at as usize);
+        }
+    });
+}
+
+/// A non-atomic access begins, which lasts until [`let_go`] is called with the number that this gives.
+#[track_caller]
+#[inline(never)]
+pub fn hold(at: *mut (), size: usize, writes: bool) -> Option<u64> {
+    let site = Some(Location::caller());
+    wait_for(|e| e.hold(at as usize, size, writes, site))
+}
+
+/// The access of this number ends.
+#[inline(never)]
+pub fn let_go(number: u64) {
+    wait_for(|e| e.let_go(number));
+}
+
+/// A plain access of an atomic of `size` bytes, compared with the atomic accesses too. (`cell_read` and `cell_write` are compared with each other only.)
+#[track_caller]
+#[inline(never)]
+pub fn unsync(at: *mut (), size: usize, writes: bool) {
+    let site = Some(Location::caller());
+    wait_for(|e| e.unsync(at as usize, size, writes, site));
+}
+
 /// Starts a thread that runs `body`. The shim makes sure that `body` outlives the thread (scoped threads are joined).
 #[track_caller]
 #[inline(never)]

@@ -167,6 +167,7 @@ impl Layer {
             allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
             spurious_failures: lower.spurious_failures,
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
+            foreign: lower.foreign,
         }
     }
 }

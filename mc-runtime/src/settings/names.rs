@@ -101,6 +101,7 @@ impl Verdict {
             Self::Failed => "failed",
             Self::Bounded => "bounded",
             Self::Sampled => "sampled",
+            Self::Ran => "ran",
             Self::Interrupted => "interrupted",
             Self::Error => "error",
         }

@@ -4,7 +4,7 @@
 //! process that is about to die loses nothing by trying, and an alarm ends it if it hangs there.
 
 use super::replay::NO_REHEARSAL;
-use super::server::{finish, send};
+use super::server::{finish, has_client, send};
 use super::{Message, Replayed};
 use crate::check::make_failure;
 use crate::exec::{Engine, Found, Guide};
@@ -35,8 +35,10 @@ pub(super) fn rehearse(now: bool) {
 }
 
 /// Watches over this process from now on: signals that end it, and hangs of more than `limit` milliseconds.
-pub(super) fn watch(limit: u64) {
-    WATCHED.store(true, Ordering::Release);
+pub(crate) fn watch(limit: u64) {
+    if WATCHED.swap(true, Ordering::AcqRel) {
+        return;
+    }
     let signals = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
     for signal in signals {
         // SAFETY: a zeroed `sigaction` is a valid one; the handler has the signature that `SA_SIGINFO` asks for.
@@ -145,6 +147,7 @@ fn last_words(kind: FailureKind, message: String) -> ! {
         let found = Found { kind, message, thread: engine.current, site };
         let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1).max(1));
         match engine.guide {
+            _ if !has_client() => crate::models::last_words(&failure),
             Guide::Follow(_) => send(&Message::Replayed(Replayed::Failed(failure))),
             _ => send(&Message::Failure(failure)),
         }

@@ -73,6 +73,15 @@ pub enum Message {
     Failure(Failure),
     /// The end of a check.
     Done(Outcome),
+    /// The end of the check of one model, of which a test may have several (see [`crate::models`]). The test goes on.
+    Model(Outcome),
+    /// The test panicked outside of a check, after its first.
+    Panicked {
+        /// What it said.
+        message: String,
+        /// Where.
+        site: Option<Site>,
+    },
     /// An event of a replay, in the order of execution.
     Trace(TraceEvent),
     /// The end of a replay.

@@ -7,9 +7,12 @@
 pub mod client;
 pub(crate) mod crash;
 pub mod message;
+pub(crate) mod models;
 mod replay;
 mod server;
 
+pub(crate) use replay::retrace;
+use server::STOP;
 pub use server::run_test;
 
 pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};

@@ -1,7 +1,9 @@
 //! Replaying one schedule, with a trace.
 
-use super::server::{refuse, replayed, send};
-use super::{Message, Replayed, crash};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::server::{has_client, refuse, replayed, send};
+use super::{Message, Replayed, TraceEvent, crash};
 use crate::check::make_failure;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Follower, Guide, arena};
@@ -14,35 +16,52 @@ pub(super) const NO_REHEARSAL: &str = "MC_NO_REHEARSAL";
 
 /// Follows the schedule, tells of every event, and ends the process.
 pub(super) fn serve(options: Options, schedule: &str, body: TestBody) -> ! {
+    replayed(run(options, schedule, body))
+}
+
+/// Follows the schedule and tells of every event.
+pub(super) fn run(options: Options, schedule: &str, body: TestBody) -> Replayed {
     let schedule: Schedule = match schedule.parse() {
         Ok(schedule) => schedule,
         Err(error) => refuse(format!("{error}"), 2),
     };
     crash::watch(options.hang_limit);
-    let how = std::thread::Builder::new()
-        .name("mc".to_owned())
-        .spawn(move || {
-            crash::use_signal_stack();
-            follow(options, schedule, &body)
-        })
-        .expect("a thread for the replay")
-        .join()
-        .expect("the engine does not panic");
-    replayed(how)
+    on_a_thread(move || {
+        let tracer = Tracer(Box::new(|event| send(&Message::Trace(event))));
+        follow(options, schedule, &body, tracer)
+    })
 }
 
-fn follow(mut options: Options, schedule: Schedule, body: &TestBody) -> Replayed {
+/// The events of an execution of a model that was checked in this process.
+pub(crate) fn retrace(options: Options, schedule: Schedule, body: &TestBody) -> Vec<TraceEvent> {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let (told, body) = (events.clone(), body.clone());
+    let tell = move |event| told.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    on_a_thread(move || follow(options, schedule, &body, Tracer(Box::new(tell))));
+    std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn on_a_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    let work = move || {
+        crash::use_signal_stack();
+        f()
+    };
+    let thread = std::thread::Builder::new().name("mc".to_owned()).spawn(work);
+    thread.expect("a thread for the replay").join().expect("the engine does not panic")
+}
+
+fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tracer) -> Replayed {
     options.memory_model = schedule.memory_model;
     options.allow_panics = schedule.allow_panics;
     let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
     engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
-    if std::env::var_os(NO_REHEARSAL).is_none() {
-        crash::rehearse(true);
+    if std::env::var_os(NO_REHEARSAL).is_none() && !engine.options.foreign {
+        crash::rehearse(has_client());
         rehearse(&mut engine, body);
         crash::rehearse(false);
     }
     engine.guide = Guide::Follow(Follower::new(schedule));
-    engine.tracer = Some(Tracer(Box::new(|event| send(&Message::Trace(event)))));
+    engine.tracer = Some(tracer);
     let ending = execute(&mut engine, body);
     let followed = match &engine.guide {
         Guide::Follow(follower) => follower.is_followed(),

@@ -112,10 +112,24 @@ pub(super) fn refuse(message: String, exit_code: u8) -> ! {
     finish(i32::from(exit_code))
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
+/// Set when the client asks to stop.
+pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn on_stop(_signal: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
+}
+
+/// From now on the client can ask to stop.
+pub(super) fn serve_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler only stores to an atomic.
+        unsafe { libc::signal(signal, on_stop as *const () as libc::sighandler_t) };
+    }
+}
+
+/// Is this process a worker?
+pub(super) fn has_client() -> bool {
+    PROTOCOL.load(Ordering::Relaxed) >= 0
 }
 
 fn serve_check(options: Options, body: crate::exec::run::TestBody) -> ! {
@@ -126,10 +140,7 @@ fn serve_check(options: Options, body: crate::exec::run::TestBody) -> ! {
             96,
         );
     }
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only stores to an atomic.
-        unsafe { libc::signal(signal, on_stop as *const () as libc::sighandler_t) };
-    }
+    serve_signals();
     send(&Message::Started);
     crash::watch(options.hang_limit);
     let engine = check::engine(&options);

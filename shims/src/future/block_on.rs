@@ -3,10 +3,10 @@
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 pub(super) use super::signal::Signal;
 use super::waker::{Wake, waker};
-#[cfg(mc)]
+#[cfg(any(mc, feature = "checked"))]
 pub(super) use crate::checked::signal::Signal;
 use crate::sync::Arc;
 

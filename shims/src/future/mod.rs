@@ -5,7 +5,7 @@
 mod atomic_waker;
 mod block_on;
 mod join;
-#[cfg(not(mc))]
+#[cfg(not(any(mc, feature = "checked")))]
 mod signal;
 mod waker;
 

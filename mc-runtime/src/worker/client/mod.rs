@@ -3,6 +3,7 @@
 //! Not here: what a worker does (`worker::server`), whether an outcome is good (`judge`), and how it is shown.
 
 mod died;
+mod models;
 mod process;
 
 use std::io;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::message::{Message, Replayed, Task, TestInfo, TraceEvent};
 use crate::options::Options;
 use crate::outcome::{Bound, Failure, Outcome, Verdict};
+pub use models::Listed;
 use process::{Next, Output, Process};
 
 /// A test binary and how to start it.
@@ -190,12 +192,18 @@ impl Binary {
         let end = self.attend(test, &task, options, output, control, &mut |message| {
             started = true;
             match message {
-                Message::Trace(event) => events.push(event.clone()),
+                Message::Trace(event) => {
+                    // Of a model that the schedule does not fit, and then of the next one.
+                    if replayed.take().is_some() {
+                        events.clear();
+                    }
+                    events.push(event.clone());
+                }
                 Message::Failure(found) => failure = Some(found.clone()),
                 Message::Replayed(end) => replayed = Some(end.clone()),
                 _ => {}
             }
-            matches!(message, Message::Replayed(_))
+            matches!(replayed, Some(Replayed::Failed(_) | Replayed::Passed))
         })?;
         if let Some(replayed) = replayed {
             return Ok((events, replayed));
@@ -356,7 +364,7 @@ impl Heard {
             }
             _ => Vec::new(),
         };
-        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds }
+        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds, wanted: false }
     }
 }
 

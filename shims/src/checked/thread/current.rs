@@ -1,5 +1,7 @@
 //! The calling thread.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use mc_runtime::ops;
 
 use crate::checked::sync::Arc;
@@ -10,6 +12,9 @@ use super::locals;
 /// Names the entry of the thread's own handle among its thread-locals.
 static KEY: usize = 0;
 
+/// The bodies that are checked from now on have no name: they are called by a test of another name than `main`.
+pub(crate) static NAMELESS: AtomicBool = AtomicBool::new(false);
+
 /// A handle to the calling thread.
 #[must_use]
 pub fn current() -> Thread {
@@ -18,7 +23,8 @@ pub fn current() -> Thread {
     }
     Thread::checked(own().unwrap_or_else(|| {
         // The body of the test has no shim that spawned it. After the end of the thread's locals the handle is a new one, too.
-        let own = Arc::new(Shared::new(Some("main".to_owned())));
+        let name = (!NAMELESS.load(Ordering::Relaxed)).then(|| "main".to_owned());
+        let own = Arc::new(Shared::new(name));
         enter(own.clone());
         own
     }))

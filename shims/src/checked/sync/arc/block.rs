@@ -23,7 +23,32 @@ impl<T> Block<T> {
 impl<T: ?Sized> Block<T> {
     /// A new block with a strong and a weak count, to which the value of `data` is moved.
     pub(super) fn of_boxed(data: Box<T>) -> NonNull<Self> {
-        let value = Layout::for_value(&*data);
+        let old = Box::into_raw(data);
+        // SAFETY: `old` holds a value, which moves.
+        let block = unsafe { Self::of_moved(old) };
+        // SAFETY: `old` is from `into_raw`. Its value has moved, and `ManuallyDrop` leaves it alone: only the memory is freed.
+        drop(unsafe { Box::from_raw(old as *mut ManuallyDrop<T>) });
+        block
+    }
+
+    /// As [`of_boxed`](Self::of_boxed), for an owner of std's. `None` when it is not the only one.
+    pub(super) fn of_std(mut data: std::sync::Arc<T>) -> Option<NonNull<Self>> {
+        std::sync::Arc::get_mut(&mut data)?;
+        let old = std::sync::Arc::into_raw(data);
+        // SAFETY: `old` holds a value, which moves: nobody else owns it (checked above).
+        let block = unsafe { Self::of_moved(old.cast_mut()) };
+        // SAFETY: `old` is from `into_raw`, and `ManuallyDrop<T>` has the layout of `T`. The value has moved: only the memory is freed.
+        drop(unsafe { std::sync::Arc::from_raw(old as *const ManuallyDrop<T>) });
+        Some(block)
+    }
+
+    /// A new block with a strong and a weak count, to which the value at `old` is moved.
+    ///
+    /// # Safety
+    /// `old` points to a value, which the caller does not use again.
+    unsafe fn of_moved(old: *mut T) -> NonNull<Self> {
+        // SAFETY: there is a value (promised by the caller).
+        let value = Layout::for_value(unsafe { &*old });
         let (layout, offset) =
             Layout::new::<Counts>().extend(value).expect("the value is in memory, so it is not too large");
         let layout = layout.pad_to_align();
@@ -35,10 +60,7 @@ impl<T: ?Sized> Block<T> {
         // SAFETY: `offset` lies within the layout.
         let place = unsafe { memory.add(offset) };
         // SAFETY: both are valid for the size of the value, and the new one overlaps nothing.
-        unsafe { ptr::copy_nonoverlapping((&raw const *data).cast::<u8>(), place.as_ptr(), value.size()) };
-        let old = Box::into_raw(data);
-        // SAFETY: `old` is from `into_raw`. Its value has moved, and `ManuallyDrop` leaves it alone: only the memory is freed.
-        drop(unsafe { Box::from_raw(old as *mut ManuallyDrop<T>) });
+        unsafe { ptr::copy_nonoverlapping(old.cast::<u8>(), place.as_ptr(), value.size()) };
         with_address(old, memory)
     }
 

@@ -23,6 +23,14 @@ impl<T: ?Sized> From<Box<T>> for Arc<T> {
     }
 }
 
+impl<T: ?Sized> Arc<T> {
+    /// The only owner of a value that std's `Arc` holds; `None` when there are others.
+    pub(crate) fn of_std(data: std::sync::Arc<T>) -> Option<Self> {
+        // SAFETY: the block is new, holds a value, and its one strong count becomes this owner.
+        Block::of_std(data).map(|block| unsafe { Self::from_block(block) })
+    }
+}
+
 impl<T> From<Vec<T>> for Arc<[T]> {
     fn from(data: Vec<T>) -> Self {
         Self::from(data.into_boxed_slice())

@@ -1,0 +1,72 @@
+//! The worker's side of a test that checks models in the middle of itself. Each is told when it is done; the end of the process is the end of the test.
+
+use std::panic::{PanicHookInfo, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+
+use super::server::{finish, refuse, send, serve_signals};
+use super::{Message, Replayed, STOP, Task, crash, replay};
+use crate::check::{self, Event};
+use crate::exec::run::TestBody;
+use crate::models::Bounds;
+use crate::options::Options;
+use crate::outcome::{Outcome, Site, Verdict};
+
+/// Does the task with the model that the test has come to.
+pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) {
+    /// A test may have threads of its own, outside of its models.
+    static ONE: Mutex<()> = Mutex::new(());
+    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match task {
+        Task::List => refuse("the list of tests was asked for, not a test".to_owned(), 96),
+        Task::Check { options } => {
+            let outcome = explore(bounds.over(options), body);
+            let failure = outcome.failures.first().map(|failure| failure.message.clone());
+            send(&Message::Model(outcome));
+            drop(one);
+            if let Some(message) = failure {
+                // Told already: libtest need not print it. `#[should_panic(expected = "..")]` looks at it.
+                resume_unwind(Box::new(message));
+            }
+        }
+        Task::Replay { options, schedule } => match replay::run(bounds.over(options), &schedule, body) {
+            // It may be the schedule of a later model.
+            Replayed::Diverged { message } => send(&Message::Replayed(Replayed::Diverged { message })),
+            how => super::server::replayed(how),
+        },
+    }
+}
+
+/// Executions of the models before.
+static DONE: AtomicU64 = AtomicU64::new(0);
+
+fn explore(options: Options, body: TestBody) -> Outcome {
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| {
+        serve_signals();
+        send(&Message::Started);
+        crash::watch(options.hang_limit);
+    });
+    let done = DONE.load(Ordering::Relaxed);
+    let outcome = check::run(check::engine(&options), body, &STOP, |event| match event {
+        Event::Progress { executions, blocked, estimate, frontier } => {
+            let (executions, estimate) = (executions + done, estimate.map(|estimate| estimate + done as f64));
+            send(&Message::Progress { executions, blocked, estimate, frontier });
+        }
+        Event::Failure(failure) => send(&Message::Failure(failure.clone())),
+    });
+    DONE.fetch_add(outcome.executions, Ordering::Relaxed);
+    if outcome.verdict == Verdict::Interrupted {
+        send(&Message::Model(outcome));
+        finish(1);
+    }
+    outcome
+}
+
+/// A panic of the process that is none of a checked thread.
+pub(crate) fn panicked(message: &str, info: &PanicHookInfo<'_>) {
+    if super::server::has_client() {
+        let site = info.location().map(|l| Site { file: l.file().to_owned(), line: l.line() });
+        send(&Message::Panicked { message: message.to_owned(), site });
+    }
+}

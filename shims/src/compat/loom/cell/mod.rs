@@ -1,0 +1,6 @@
+//! `loom::cell`.
+
+pub use crate::cell::Cell;
+pub use unsafe_cell::{ConstPtr, MutPtr, UnsafeCell};
+
+mod unsafe_cell;
