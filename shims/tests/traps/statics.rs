@@ -7,7 +7,7 @@ use mc::sync::{LazyLock, Mutex, Once, OnceLock, RwLock};
 use mc::thread;
 use mc_runtime::outcome::FailureKind::Panic;
 
-use super::{fails, proved};
+use super::{fails, holds, proved};
 
 #[test]
 fn atomics_have_their_first_value() {
@@ -69,4 +69,25 @@ fn a_failed_execution_leaves_nothing_behind() {
     assert_eq!(fails(Panic, body).message, "with the lock");
     assert_eq!(fails(Panic, body).message, "with the lock");
     proved(1, || assert!(LIST.lock().unwrap().is_empty()));
+}
+
+/// A lock inside of what is made once: it goes, and comes back, with that.
+#[test]
+fn a_lock_in_a_lazy_static_is_dropped_once_and_made_again() {
+    static DROPS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    static SHARED: LazyLock<(u64, Mutex<Vec<Counted>>)> = LazyLock::new(|| (7, Mutex::new(Vec::new())));
+    let executions = holds(|| {
+        let thread = thread::spawn(|| SHARED.1.lock().unwrap().push(Counted));
+        SHARED.1.lock().unwrap().push(Counted);
+        thread.join().unwrap();
+        assert_eq!((SHARED.0, SHARED.1.lock().unwrap().len()), (7, 2));
+    });
+    // Two in each execution, and in the rehearsal.
+    assert_eq!(DROPS.load(std::sync::atomic::Ordering::Relaxed) as u64, 2 * (executions + 1));
 }
