@@ -8,16 +8,16 @@
 use std::env;
 use std::panic::panic_any;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::check;
 use crate::exec::run::TestBody;
-use crate::judge::{Goal, Judgement, judge};
-use crate::options::Options;
+use crate::judge::{Goal, Judgement, Required, judge};
+use crate::options::{MemoryModel, Options, Strategy};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Style, View};
 use crate::settings::Layer;
-use crate::worker::{self, ENVIRONMENT, Task, TraceEvent};
+use crate::worker::{self, ENVIRONMENT, Replayed, Task, TraceEvent};
 
 /// What the test itself says about the check of a model. Flags and variables count over it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,27 +28,60 @@ pub struct Bounds {
     pub time_limit: Option<u64>,
     /// Executions may have this many events at least.
     pub max_events: u64,
+    /// Executions may have no more events than this.
+    pub most_events: Option<u64>,
+    /// In which order, or which samples.
+    pub strategy: Option<Strategy>,
+    /// The seed of everything random.
+    pub seed: Option<u64>,
+    /// The memory model.
+    pub memory_model: Option<MemoryModel>,
+    /// What must be known in the end; by default as for any test.
+    pub require: Option<Required>,
+    /// What the report says before a schedule; by default how `cargo mc` replays it.
+    pub replay: Option<&'static str>,
 }
 
 impl Bounds {
-    /// These options, and what they leave open as here.
+    /// These options, and what they leave open as here. An option that has its default is left open.
     pub(crate) fn over(&self, options: Options) -> Options {
+        let default = Options::default();
+        let open = |is_default: bool| is_default.then_some(());
+        let strategy = open(options.strategy == default.strategy).and(self.strategy);
+        let seed = open(options.seed == default.seed).and(self.seed);
+        let memory_model = open(options.memory_model == default.memory_model).and(self.memory_model);
         Options {
+            strategy: strategy.unwrap_or(options.strategy),
+            seed: seed.unwrap_or(options.seed),
+            memory_model: memory_model.unwrap_or(options.memory_model),
             max_executions: options.max_executions.or(self.max_executions),
             time_limit: options.time_limit.or(self.time_limit),
-            max_events: options.max_events.max(self.max_events),
+            max_events: self.most_events.unwrap_or(options.max_events.max(self.max_events)),
             foreign: true,
+            ..options
+        }
+    }
+
+    /// What `layer` says, and what it leaves open as here.
+    fn for_layer(self, layer: &Layer) -> Options {
+        let options = self.over(layer.options());
+        // A value that was asked for counts although it is the default.
+        Options {
+            strategy: layer.strategy.unwrap_or(options.strategy),
+            seed: layer.seed.unwrap_or(options.seed),
+            memory_model: layer.memory_model.unwrap_or(options.memory_model),
+            max_events: layer.max_events.unwrap_or(options.max_events),
             ..options
         }
     }
 }
 
-/// Checks `body`.
+/// Checks `body`; what came of it.
 ///
 /// # Panics
 /// With the counterexample, if an execution fails; and if the check cannot be made, or learns less than is required.
 #[track_caller]
-pub fn check(bounds: Bounds, body: impl Fn() + Send + Sync + 'static) {
+pub fn check(bounds: Bounds, body: impl Fn() + Send + Sync + 'static) -> Outcome {
     assert!(crate::ops::current().is_none(), "a model is checked inside of a model");
     let body: TestBody = Arc::new(body);
     let Some(task) = env::var_os(ENVIRONMENT) else { return plain(bounds, &body) };
@@ -60,24 +93,19 @@ pub fn check(bounds: Bounds, body: impl Fn() + Send + Sync + 'static) {
 
 /// In the process of plain `cargo test`.
 #[track_caller]
-fn plain(bounds: Bounds, body: &TestBody) {
+fn plain(bounds: Bounds, body: &TestBody) -> Outcome {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    /// One at a time: an exploration compares the writable memory of the process, and the name is for the crash of it.
-    static ONE: Mutex<()> = Mutex::new(());
-    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let environment = match Layer::from_environment(|name| env::var(name).ok()) {
-        Ok(layer) => layer,
-        Err(error) => panic!("{error}"),
-    };
-    let require = environment.require;
-    let options = bounds.over(environment.options());
+    let one = alone();
+    let environment = environment();
+    let require = environment.require.or(bounds.require);
+    let options = bounds.for_layer(&environment);
     let goal = Goal::new(&Layer::default(), &options, require, false);
     worker::crash::watch(options.hang_limit);
-    *TEST.lock().unwrap_or_else(PoisonError::into_inner) = std::thread::current().name().unwrap_or("main").to_owned();
+    name_test(bounds);
     let outcome = check::run(check::engine(&options), body.clone(), &NEVER, |_| ());
     let judgement = judge(&outcome, goal);
     if judgement.passes() {
-        return;
+        return outcome;
     }
     let text = match judgement {
         Judgement::Failed | Judgement::Uncheckable => failures(&outcome, &options, body),
@@ -91,11 +119,60 @@ fn plain(bounds: Bounds, body: &TestBody) {
     panic_any(text);
 }
 
-/// The test whose model is checked.
-static TEST: Mutex<String> = Mutex::new(String::new());
+/// Runs the execution of `schedule` once more.
+///
+/// # Panics
+/// With the counterexample if it fails; and if `body` does something else than what the schedule was made from.
+#[track_caller]
+pub fn replay(bounds: Bounds, schedule: &str, body: impl Fn() + Send + Sync + 'static) {
+    assert!(crate::ops::current().is_none(), "a schedule is replayed inside of a model");
+    let parsed = match schedule.trim().parse() {
+        Ok(parsed) => parsed,
+        Err(error) => panic!("{error}"),
+    };
+    let body: TestBody = Arc::new(body);
+    let one = alone();
+    let options = bounds.for_layer(&environment());
+    worker::crash::watch(options.hang_limit);
+    name_test(bounds);
+    let (trace, how) = worker::retrace(options, parsed, &body);
+    let text = match &how {
+        Replayed::Passed => String::new(),
+        Replayed::Failed(failure) => format!("\n{}", render(failure, &trace)),
+        Replayed::Diverged { message } => message.clone(),
+    };
+    worker::models::told(how);
+    drop(one);
+    if !text.is_empty() {
+        panic_any(text);
+    }
+}
 
-fn test() -> String {
-    TEST.try_lock().map_or_else(|_| "a test".to_owned(), |test| test.clone())
+/// One at a time: an exploration compares the writable memory of the process, and the name is for the crash of it.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[track_caller]
+fn environment() -> Layer {
+    match Layer::from_environment(|name| env::var(name).ok()) {
+        Ok(layer) => layer,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The test whose model is checked, and what its report says before a schedule.
+static TEST: Mutex<(String, &str)> = Mutex::new((String::new(), REPLAY));
+const REPLAY: &str = "cargo mc replay --loom";
+
+fn name_test(bounds: Bounds) {
+    let name = std::thread::current().name().unwrap_or("main").to_owned();
+    *TEST.lock().unwrap_or_else(PoisonError::into_inner) = (name, bounds.replay.unwrap_or(REPLAY));
+}
+
+fn test() -> (String, &'static str) {
+    TEST.try_lock().map_or_else(|_| ("a test".to_owned(), REPLAY), |test| test.clone())
 }
 
 fn inconclusive(outcome: &Outcome, goal: Goal) -> String {
@@ -105,14 +182,14 @@ fn inconclusive(outcome: &Outcome, goal: Goal) -> String {
     format!(
         "{}: a model is {verdict}, {required} is required: {executions} executions{cut}\n\
          `MC_REQUIRE={verdict}` accepts that",
-        test()
+        test().0
     )
 }
 
 fn failures(outcome: &Outcome, options: &Options, body: &TestBody) -> String {
     let reports = outcome.failures.iter().map(|failure| {
         let trace = match failure.schedule.parse() {
-            Ok(schedule) => worker::retrace(options.clone(), schedule, body),
+            Ok(schedule) => worker::retrace(options.clone(), schedule, body).0,
             Err(_) => Vec::new(),
         };
         render(failure, &trace)
@@ -122,9 +199,12 @@ fn failures(outcome: &Outcome, options: &Options, body: &TestBody) -> String {
 
 fn render(failure: &Failure, trace: &[TraceEvent]) -> String {
     let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(Into::into));
+    let (test, replay) = test();
     let view = View {
-        test: test(),
-        replay: "cargo mc replay --loom".to_owned(),
+        // Another way of replaying belongs to the test that it is written in.
+        name: if replay == REPLAY { test.clone() } else { String::new() },
+        test,
+        replay: replay.to_owned(),
         recorded: None,
         roots: roots.collect(),
         width: report::WIDTH,

@@ -11,6 +11,9 @@
 //! Without `--cfg mc` these names *are* std's. With it (set by `cargo mc`, which builds in a directory of its own) they are
 //! checked types, which outside of a checked test still do what std's do.
 //!
+//! With the feature `parking_lot`, `mc::parking_lot` is that crate, or its checked types. The package in `shims/parking_lot-compat` stands in
+//! for it by `[patch]`, for dependencies.
+//!
 //! What is here beyond std: [`test`](macro@test), [`shim`](macro@shim), [`choose`], [`choose_from`], [`assume`], [`unsize!`],
 //! [`cell::UnsafeCell`] with accesses that can be checked, and [`future`].
 //!
@@ -33,6 +36,8 @@ pub mod __private;
 
 #[cfg(any(mc, feature = "checked"))]
 mod checked;
+#[cfg(all(any(mc, feature = "checked"), feature = "lock_api"))]
+pub use checked::parking_lot;
 #[cfg(any(mc, feature = "checked"))]
 pub use checked::{cell, hint, sync, thread, time};
 
@@ -43,6 +48,9 @@ pub mod compat;
 pub mod cell;
 #[cfg(not(any(mc, feature = "checked")))]
 pub use std::{hint, sync, thread, thread_local, time};
+
+#[cfg(all(not(any(mc, feature = "checked")), feature = "parking_lot"))]
+pub use ::parking_lot;
 
 pub use choice::{Integer, Range, assume, choose, choose_from};
 pub use mc_macros::{shim, test};

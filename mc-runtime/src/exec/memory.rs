@@ -213,7 +213,8 @@ impl Engine {
 
     /// Remembers what the object of a static holds.
     pub(crate) fn remember_static(&mut self, at: usize, size: usize, drop: Box<dyn FnOnce()>) {
-        if self.statics.iter().any(|s| s.at == at) {
+        // What is a part of another object, such as a lock in a `LazyLock`, is dropped and put back with that.
+        if self.statics.iter().any(|s| s.at <= at && at + size <= s.at + s.bytes.len()) {
             return;
         }
         // SAFETY: the shim's own object, `size` bytes in the writable data of the executable; read as plain bytes while nobody else runs.

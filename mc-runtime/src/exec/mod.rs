@@ -12,6 +12,7 @@ mod conclude;
 mod coroutine;
 mod guide;
 mod held;
+mod last_look;
 mod liveness;
 mod locations;
 mod memory;
@@ -22,8 +23,8 @@ mod spin;
 mod state;
 mod symmetry;
 mod thread;
-mod wakeups;
 mod unsync;
+mod wakeups;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
@@ -38,6 +39,7 @@ use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub(crate) use guide::{Follower, Guide};
+pub use last_look::Looked;
 use locations::Locations;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
@@ -152,6 +154,8 @@ pub(crate) struct Engine {
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     left: Vec<memory::Left>,
+    /// Who polls a future once more, see `last_look`.
+    looking: Option<ThreadId>,
     /// Plain accesses of what is atomic otherwise.
     unsync: Vec<unsync::Unsync>,
     /// Bytes that outlive their executions.
@@ -201,6 +205,7 @@ impl Engine {
             order: Vec::new(),
             tracer: None,
             left: Vec::new(),
+            looking: None,
             unsync: Vec::new(),
             kept: 0,
             held: Vec::new(),

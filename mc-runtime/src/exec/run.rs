@@ -36,6 +36,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         }
         let ending = (*at).conclude();
         (*at).trace_end();
+        look_again(at);
         if ending == Ending::Complete {
             finish(at)
         } else if (*at).abandons() {
@@ -48,6 +49,21 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         (*at).recycle();
         crash::running(ptr::null_mut());
         ending
+    }
+}
+
+/// Asks the futures that threads sleep for, where nobody can move.
+///
+/// # Safety
+/// As [`resume`].
+unsafe fn look_again(engine: *mut Engine) {
+    // SAFETY: our caller's promise; short borrows.
+    unsafe {
+        for thread in (*engine).sleepers() {
+            (*engine).set_looking(Some(thread));
+            resume(engine, thread);
+        }
+        (*engine).set_looking(None);
     }
 }
 

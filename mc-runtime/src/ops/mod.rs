@@ -8,9 +8,11 @@ mod context;
 mod entry;
 mod kinds;
 
+pub use crate::exec::Looked;
 use crate::exec::{Body, Engine, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
+use crate::options::Strategy;
 use crate::outcome::FailureKind;
 pub use context::Cut;
 pub(crate) use context::{
@@ -418,6 +420,23 @@ pub fn fail(kind: FailureKind, message: String) -> ! {
     let kept = with_engine(|_| message.as_str().to_owned()).unwrap_or_default();
     wait_for(|e| e.fail::<()>(kind, kept.clone(), site));
     panic!("{message}")
+}
+
+/// Are all executions explored, so that a choice among many values makes many executions? Otherwise each execution draws one.
+pub fn explores() -> bool {
+    ask_engine(|e| matches!(e.options.strategy, Strategy::Dfs | Strategy::Bfs | Strategy::Random)).unwrap_or(false)
+}
+
+/// Does the calling thread poll a future once more, because nobody can move? Then it must say what came of it, with [`looked`].
+pub fn looks_again() -> bool {
+    ask_engine(Engine::is_looking).unwrap_or(false)
+}
+
+/// The calling thread, which [looks again](looks_again), has polled; or it cannot (`None`), for it would have to wait. Does not return then.
+pub fn looked(saw: Option<Looked>) {
+    if looks_again() {
+        wait_for(|e| e.looked(saw));
+    }
 }
 
 /// Is `at` in memory that the check's own allocator handed out, and still live? `None` when it is not in its arenas.

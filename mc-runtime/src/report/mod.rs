@@ -22,7 +22,7 @@ pub use style::Style;
 pub struct View {
     /// The test, as the user knows it.
     pub test: String,
-    /// The test, as it is named after a schedule: another machine has no record of which test that belongs to.
+    /// The test, as it is named after a schedule: another machine has no record of which test that belongs to. Empty if it is not.
     pub name: String,
     /// The command that shows this execution again, without the schedule: `cargo mc replay`.
     pub replay: String,
@@ -107,10 +107,8 @@ fn replay(out: &mut String, failure: &Failure, view: &View) {
     }
     let recorded = view.recorded.as_ref();
     let recorded = recorded.map(|file| format!("   {dim}(also in {file}){reset}")).unwrap_or_default();
-    put(
-        out,
-        format_args!("{MARGIN}{strong}replay   {reset}{} {} {}{recorded}\n", view.replay, failure.schedule, view.name),
-    );
+    let name = if view.name.is_empty() { String::new() } else { format!(" {}", view.name) };
+    put(out, format_args!("{MARGIN}{strong}replay   {reset}{} {}{name}{recorded}\n", view.replay, failure.schedule));
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {

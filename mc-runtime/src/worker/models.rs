@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::outcome::{Outcome, Site, Verdict};
 
 /// Does the task with the model that the test has come to.
-pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) {
+pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) -> Outcome {
     /// A test may have threads of its own, outside of its models.
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -22,18 +22,31 @@ pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) {
         Task::Check { options } => {
             let outcome = explore(bounds.over(options), body);
             let failure = outcome.failures.first().map(|failure| failure.message.clone());
-            send(&Message::Model(outcome));
+            send(&Message::Model(outcome.clone()));
             drop(one);
             if let Some(message) = failure {
                 // Told already: libtest need not print it. `#[should_panic(expected = "..")]` looks at it.
                 resume_unwind(Box::new(message));
             }
+            outcome
         }
         Task::Replay { options, schedule } => match replay::run(bounds.over(options), &schedule, body) {
             // It may be the schedule of a later model.
-            Replayed::Diverged { message } => send(&Message::Replayed(Replayed::Diverged { message })),
+            Replayed::Diverged { message } => {
+                send(&Message::Replayed(Replayed::Diverged { message }));
+                Outcome::of(Verdict::Ran)
+            }
             how => super::server::replayed(how),
         },
+    }
+}
+
+/// Tells what came of an execution that the test itself asked for.
+pub(crate) fn told(how: Replayed) {
+    if let Replayed::Failed(failure) = how
+        && super::server::has_client()
+    {
+        send(&Message::Model(Outcome { failures: vec![failure], ..Outcome::of(Verdict::Failed) }));
     }
 }
 

@@ -32,13 +32,14 @@ pub(super) fn run(options: Options, schedule: &str, body: TestBody) -> Replayed 
     })
 }
 
-/// The events of an execution of a model that was checked in this process.
-pub(crate) fn retrace(options: Options, schedule: Schedule, body: &TestBody) -> Vec<TraceEvent> {
+/// The events of an execution of a model of this process, and how it ended.
+pub(crate) fn retrace(options: Options, schedule: Schedule, body: &TestBody) -> (Vec<TraceEvent>, Replayed) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let (told, body) = (events.clone(), body.clone());
     let tell = move |event| told.lock().unwrap_or_else(PoisonError::into_inner).push(event);
-    on_a_thread(move || follow(options, schedule, &body, Tracer(Box::new(tell))));
-    std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
+    let how = on_a_thread(move || follow(options, schedule, &body, Tracer(Box::new(tell))));
+    let events = std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner));
+    (events, how)
 }
 
 fn on_a_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {

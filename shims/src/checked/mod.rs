@@ -2,6 +2,8 @@
 
 pub mod cell;
 pub mod hint;
+#[cfg(feature = "lock_api")]
+pub mod parking_lot;
 mod real;
 pub(crate) mod signal;
 mod statics;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
+use mc_runtime::ops::{self, Guard, Label, Looked, Rmw, Test, Update};
 
 use crate::checked::word::Word32;
 
@@ -22,10 +22,20 @@ impl Signal {
         self.0.rmw(Rmw::Or, 1, Release, Label::Wake);
     }
 
-    /// Waits until it is given, and takes it.
+    /// Waits until it is given, and takes it. False when nobody can give it any more: then the caller says what came of what it waits for, to [`looked`](Self::looked).
     #[track_caller]
-    pub(crate) fn wait(&self) {
-        self.0.wait(TAKE, Acquire, Label::BlockOn);
+    pub(crate) fn wait(&self) -> bool {
+        self.0.wait_or_look(TAKE, Acquire, Label::BlockOn)
+    }
+
+    /// Is this the last time that the caller polls?
+    pub(crate) fn looks_again() -> bool {
+        ops::looks_again()
+    }
+
+    /// What came of the last poll, of a future that `owners` can wake. Does not return after [`wait`](Self::wait) has given false.
+    pub(crate) fn looked(ready: bool, owners: usize) {
+        ops::looked(Some(Looked { ready, wakers: owners }));
     }
 
     /// Does the one who waits go on, now, without being notified? A choice.

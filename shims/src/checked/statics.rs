@@ -20,3 +20,16 @@ pub(crate) fn touched<T: ?Sized>(object: &T, drop: unsafe fn(&T)) {
     // SAFETY: `object` is in a `static`, so the types that the closure names are `'static`.
     unsafe { ops::restore(at.cast_mut().cast(), size_of_val(object), ended) };
 }
+
+/// For a lock of which only the word is known, not what it guards: in a `static` it could not start afresh.
+#[cfg(feature = "lock_api")]
+#[track_caller]
+pub(crate) fn refuse_unknown<T>(lock: &T) {
+    if ops::is_static(std::ptr::from_ref(lock).cast()) {
+        let message = "a lock of `parking_lot` in a `static` keeps what it guards from one execution to the next: a raw lock does not know how large \
+             that is, nor how it is dropped\n\
+             Use one of `mc::sync` there, or make the lock in the test."
+            .to_owned();
+        ops::fail(mc_runtime::outcome::FailureKind::Contract, message);
+    }
+}

@@ -93,7 +93,10 @@ macro_rules! word {
                     return old as $int;
                 }
                 if ops::inert() {
-                    return self.attempt(guard).unwrap_or_else(|old| old);
+                    return self.attempt(guard).unwrap_or_else(|old| {
+                        ops::looked(None);
+                        old
+                    });
                 }
                 self.wait_until(guard, None).expect("without a deadline it ends only when the test holds")
             }
@@ -150,6 +153,19 @@ impl Word32 {
             self.0.store(value, order);
             real::changed(self.at());
         }
+    }
+
+    /// As [`wait`](Self::wait); false when nobody can move, and the caller is to look once more for what it waits for (see [`ops::looked`]).
+    #[track_caller]
+    pub(crate) fn wait_or_look(&self, guard: Guard, order: Ordering, label: Label) -> bool {
+        if ops::wait(self.at(), Width::W32, guard, order, label).is_some() {
+            return true;
+        }
+        if !ops::looks_again() {
+            self.wait(guard, order, label);
+            return true;
+        }
+        false
     }
 
     /// A strong compare-exchange.

@@ -3,3 +3,5 @@
 //! There only with the checker (`--cfg mc`, or the feature `checked`): without it these names would promise a check that nobody makes.
 
 pub mod loom;
+#[cfg(feature = "shuttle")]
+pub mod shuttle;

@@ -19,14 +19,23 @@ impl Signal {
         self.changed.notify_one();
     }
 
-    /// Waits until it is given, and takes it.
-    pub(crate) fn wait(&self) {
+    /// Waits until it is given, and takes it; always true, for nobody knows that it will not be given.
+    pub(crate) fn wait(&self) -> bool {
         let mut given = self.lock();
         while !*given {
             given = self.changed.wait(given).unwrap_or_else(PoisonError::into_inner);
         }
         *given = false;
+        true
     }
+
+    /// Is this the last time that the caller polls?
+    pub(crate) fn looks_again() -> bool {
+        false
+    }
+
+    /// What came of the last poll.
+    pub(crate) fn looked(_ready: bool, _owners: usize) {}
 
     /// Does the one who waits go on, now, without being notified?
     pub(crate) fn may_wake_spuriously() -> bool {

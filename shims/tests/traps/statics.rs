@@ -134,3 +134,24 @@ fn an_execution_that_is_cut_leaves_nothing_in_statics() {
         assert_eq!(LIST.lock().unwrap().len(), 1);
     });
 }
+
+/// A lock inside of what is made once: it goes, and comes back, with that.
+#[test]
+fn a_lock_in_a_lazy_static_is_dropped_once_and_made_again() {
+    static DROPS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    static SHARED: LazyLock<(u64, Mutex<Vec<Counted>>)> = LazyLock::new(|| (7, Mutex::new(Vec::new())));
+    let executions = holds(|| {
+        let thread = thread::spawn(|| SHARED.1.lock().unwrap().push(Counted));
+        SHARED.1.lock().unwrap().push(Counted);
+        thread.join().unwrap();
+        assert_eq!((SHARED.0, SHARED.1.lock().unwrap().len()), (7, 2));
+    });
+    // Two in each execution, and in the rehearsal.
+    assert_eq!(DROPS.load(std::sync::atomic::Ordering::Relaxed) as u64, 2 * (executions + 1));
+}

@@ -59,14 +59,7 @@ impl Condvar {
         if woken_spuriously(raw) {
             return (guard.relocked(), Woken::ForNoReason);
         }
-        match self.enqueue() {
-            Some(bit) => {
-                raw.unlock();
-                self.word.wait(leave(bit), AcqRel, Label::CondvarWait);
-            }
-            None => crowded(raw, CROWDED),
-        }
-        raw.lock();
+        self.sleep(raw, None, |_| ());
         (guard.relocked(), Woken::Perhaps)
     }
 
@@ -138,17 +131,7 @@ impl Condvar {
         if woken_spuriously(raw) {
             return (relocked(guard, false), Woken::ForNoReason);
         }
-        let timed_out = match self.enqueue() {
-            Some(bit) => {
-                raw.unlock();
-                self.wait_notified_or_over(bit, dur)
-            }
-            None => {
-                crowded(raw, dur.min(CROWDED));
-                dur <= CROWDED
-            }
-        };
-        raw.lock();
+        let timed_out = self.sleep(raw, Some(dur), |_| ());
         (relocked(guard, timed_out), Woken::Perhaps)
     }
 
@@ -191,28 +174,75 @@ impl Condvar {
     /// Wakes one waiter, if there is any.
     #[track_caller]
     pub fn notify_one(&self) {
+        self.wake_one();
+    }
+
+    /// Wakes all waiters.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        self.wake_all();
+    }
+}
+
+/// For any lock that is a [`RawMutex`] beneath.
+impl Condvar {
+    /// Releases the lock, waits for a notification or until the time is over, and takes the lock again; true when it was over without one.
+    /// `enqueued` is told the bits of those who wait already.
+    #[track_caller]
+    pub(in crate::checked) fn sleep(
+        &self,
+        raw: &RawMutex,
+        time: Option<Duration>,
+        enqueued: impl FnOnce(Queued),
+    ) -> bool {
+        let timed_out = match (self.enqueue(enqueued), time) {
+            (Some(bit), None) => {
+                raw.unlock();
+                self.word.wait(leave(bit), AcqRel, Label::CondvarWait);
+                false
+            }
+            (Some(bit), Some(time)) => {
+                raw.unlock();
+                self.wait_notified_or_over(bit, time)
+            }
+            (None, time) => {
+                let time = time.unwrap_or(Duration::MAX);
+                crowded(raw, time.min(CROWDED));
+                time <= CROWDED
+            }
+        };
+        raw.lock();
+        timed_out
+    }
+
+    /// Wakes one waiter, if there is any; whether there was.
+    #[track_caller]
+    pub(in crate::checked) fn wake_one(&self) -> bool {
         let old = self.word.rmw(Rmw::CondvarNotifySole, 0, AcqRel, Label::CondvarNotifyOne);
-        let pending = old as u32 & !((old >> 32) as u32);
+        let pending = pending(old);
         let count = pending.count_ones();
         if count >= 2 {
             let chosen = ops::choose(count as usize).unwrap_or(0);
             let bit = bits(pending).nth(chosen).expect("chosen among the bits that are set");
             self.word.rmw(Rmw::CondvarNotifyPrefer, u64::from(bit), AcqRel, Label::CondvarNotifyOne);
         }
+        count > 0
     }
 
-    /// Wakes all waiters.
+    /// Wakes all waiters; how many there were.
     #[track_caller]
-    pub fn notify_all(&self) {
-        self.word.rmw(Rmw::CondvarNotifyAll, 0, AcqRel, Label::CondvarNotifyAll);
+    pub(in crate::checked) fn wake_all(&self) -> usize {
+        let old = self.word.rmw(Rmw::CondvarNotifyAll, 0, AcqRel, Label::CondvarNotifyAll);
+        pending(old).count_ones() as usize
     }
 
     /// Takes a bit, while the mutex is still held. `None`, outside of a check only: all are taken.
     #[track_caller]
-    fn enqueue(&self) -> Option<u8> {
+    fn enqueue(&self, enqueued: impl FnOnce(Queued)) -> Option<u8> {
         let old = self.word.rmw(Rmw::CondvarEnqueue, 0, AcqRel, Label::CondvarEnqueue);
         let bit = (old as u32).trailing_ones();
         if bit < 32 {
+            enqueued(Queued { others: old as u32 != 0, condvar: self, bit: bit as u8 });
             return Some(bit as u8);
         }
         if ops::controlled() {
@@ -220,6 +250,14 @@ impl Condvar {
             ops::fail(FailureKind::Contract, message);
         }
         None
+    }
+
+    /// A waiter goes without waiting on; whether it was notified by then.
+    #[track_caller]
+    fn give_up(&self, bit: u8) -> bool {
+        let both = 1 << bit | 1 << (bit + 32);
+        let old = self.word.rmw(Rmw::And, !both, AcqRel, Label::CondvarTimeout);
+        (old >> (bit + 32)) & 1 == 1
     }
 
     /// Waits for a notification or until the time is over; true when it is over without one.
@@ -239,9 +277,7 @@ impl Condvar {
                 }
             }
         }
-        let both = 1 << bit | 1 << (bit + 32);
-        let old = self.word.rmw(Rmw::And, !both, AcqRel, Label::CondvarTimeout);
-        let notified = (old >> (bit + 32)) & 1 == 1;
+        let notified = self.give_up(bit);
         if !notified {
             ops::sleep(dur);
         }
@@ -268,6 +304,29 @@ fn woken_spuriously(raw: &RawMutex) -> bool {
         ops::woken_spuriously(true);
     }
     woken
+}
+
+/// A waiter that has a bit and still holds its mutex.
+#[cfg_attr(not(feature = "lock_api"), expect(dead_code, reason = "std does not ask"))]
+pub(in crate::checked) struct Queued<'a> {
+    /// Is it not the only one?
+    pub(in crate::checked) others: bool,
+    condvar: &'a Condvar,
+    bit: u8,
+}
+
+impl Queued<'_> {
+    /// It will not wait after all.
+    #[cfg(feature = "lock_api")]
+    #[track_caller]
+    pub(in crate::checked) fn leave(self) {
+        self.condvar.give_up(self.bit);
+    }
+}
+
+/// Those who wait and are not notified yet.
+fn pending(word: u64) -> u32 {
+    word as u32 & !((word >> 32) as u32)
 }
 
 /// The wait of the waiter with `bit`: until it is notified, then its bits are free again.

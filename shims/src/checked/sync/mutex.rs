@@ -16,27 +16,42 @@ use super::poison::{Entered, Flag};
 use crate::checked::statics;
 use crate::checked::word::Word32;
 
+/// Takes the lock when it is free.
+const LOCK: Guard = Guard { test: Test::Mask { mask: 1, want: 0 }, update: Update::KeepAdd { keep: !1, add: 1 } };
+
 /// The lock without data: 0 is free, 1 is held.
-pub(super) struct RawMutex(Word32);
+pub(in crate::checked) struct RawMutex(Word32);
 
 impl RawMutex {
-    const fn new() -> Self {
+    pub(in crate::checked) const fn new() -> Self {
         Self(Word32::new(0))
     }
 
     #[track_caller]
-    pub(super) fn lock(&self) {
-        let guard = Guard { test: Test::Mask { mask: 1, want: 0 }, update: Update::KeepAdd { keep: !1, add: 1 } };
-        self.0.wait(guard, Acquire, Label::MutexLock);
+    pub(in crate::checked) fn lock(&self) {
+        self.0.wait(LOCK, Acquire, Label::MutexLock);
+    }
+
+    /// As [`lock`](Self::lock) outside of a check; false when the deadline passed first.
+    #[cfg(feature = "lock_api")]
+    pub(in crate::checked) fn lock_until(&self, deadline: Option<std::time::Instant>) -> bool {
+        self.0.wait_until(LOCK, deadline).is_some()
     }
 
     #[track_caller]
-    fn try_lock(&self) -> bool {
+    pub(in crate::checked) fn try_lock(&self) -> bool {
         self.0.compare_exchange(0, 1, Acquire, Relaxed, Label::MutexTryLock).is_ok()
     }
 
+    /// Is it held, by whomever?
+    #[cfg(feature = "lock_api")]
     #[track_caller]
-    pub(super) fn unlock(&self) {
+    pub(in crate::checked) fn is_locked(&self) -> bool {
+        self.0.load(Relaxed, Label::MutexTryLock) != 0
+    }
+
+    #[track_caller]
+    pub(in crate::checked) fn unlock(&self) {
         self.0.store(0, Release, Label::MutexUnlock);
     }
 }

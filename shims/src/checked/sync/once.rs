@@ -116,6 +116,18 @@ impl Once {
         }
     }
 
+    /// Where it stands.
+    #[cfg(feature = "lock_api")]
+    #[track_caller]
+    pub(in crate::checked) fn stage(&self) -> Stage {
+        match self.word.load(Acquire, Label::OnceGet) {
+            INCOMPLETE => Stage::Incomplete,
+            RUNNING => Stage::Running,
+            COMPLETE => Stage::Complete,
+            _ => Stage::Poisoned,
+        }
+    }
+
     /// Done, through exclusive access: no event.
     pub(super) fn is_completed_mut(&mut self) -> bool {
         *self.word.get_mut() == COMPLETE
@@ -172,6 +184,15 @@ impl Once {
         f(&state);
         running.end = COMPLETE;
     }
+}
+
+/// Where a [`Once`] stands.
+#[cfg(feature = "lock_api")]
+pub(in crate::checked) enum Stage {
+    Incomplete,
+    Running,
+    Complete,
+    Poisoned,
 }
 
 /// What an earlier panic does to a call.

@@ -16,56 +16,71 @@ use super::poison::{Entered, Flag};
 use crate::checked::statics;
 use crate::checked::word::Word32;
 
-const WRITER: u32 = 1 << 31;
+/// The bit of the writer.
+pub(in crate::checked) const WRITER: u32 = 1 << 31;
 
 /// The lock without data.
-struct RawRwLock(Word32);
+pub(in crate::checked) struct RawRwLock(Word32);
 
+/// The locking functions give the state that they found.
 impl RawRwLock {
-    #[track_caller]
-    fn read(&self) {
-        let test = Test::Mask { mask: WRITER, want: 0 };
-        self.0.wait(Guard { test, update: Update::KeepAdd { keep: !0, add: 1 } }, Acquire, Label::RwLockRead);
+    pub(in crate::checked) const fn new() -> Self {
+        Self(Word32::new(0))
+    }
+
+    /// The state itself, for what only some locks can do.
+    #[cfg(feature = "lock_api")]
+    pub(in crate::checked) fn word(&self) -> &Word32 {
+        &self.0
     }
 
     #[track_caller]
-    fn try_read(&self) -> bool {
+    pub(in crate::checked) fn read(&self) -> u32 {
+        self.0.wait(READ, Acquire, Label::RwLockRead)
+    }
+
+    #[track_caller]
+    pub(in crate::checked) fn try_read(&self) -> Option<u32> {
         let mut state = self.0.load(Relaxed, Label::RwLockTryRead);
         while state & WRITER == 0 {
             match self.0.compare_exchange(state, state + 1, Acquire, Relaxed, Label::RwLockTryRead) {
-                Ok(_) => return true,
+                Ok(_) => return Some(state),
                 Err(found) => state = found,
             }
         }
-        false
+        None
     }
 
     #[track_caller]
-    fn read_unlock(&self) {
+    pub(in crate::checked) fn read_unlock(&self) {
         self.0.rmw(Rmw::Sub, 1, Release, Label::RwLockReadUnlock);
     }
 
     #[track_caller]
-    fn write(&self) {
+    pub(in crate::checked) fn write(&self) {
         let test = Test::Mask { mask: !0, want: 0 };
         self.0.wait(Guard { test, update: Update::KeepAdd { keep: !0, add: WRITER } }, Acquire, Label::RwLockWrite);
     }
 
     #[track_caller]
-    fn try_write(&self) -> bool {
+    pub(in crate::checked) fn try_write(&self) -> bool {
         self.0.compare_exchange(0, WRITER, Acquire, Relaxed, Label::RwLockTryWrite).is_ok()
     }
 
     #[track_caller]
-    fn write_unlock(&self) {
+    pub(in crate::checked) fn write_unlock(&self) {
         self.0.rmw(Rmw::And, !WRITER, Release, Label::RwLockWriteUnlock);
     }
 
     #[track_caller]
-    fn downgrade(&self) {
+    pub(in crate::checked) fn downgrade(&self) {
         self.0.rmw(Rmw::Sub, WRITER - 1, Release, Label::RwLockDowngrade);
     }
 }
+
+/// Joins the readers when there is no writer.
+pub(in crate::checked) const READ: Guard =
+    Guard { test: Test::Mask { mask: WRITER, want: 0 }, update: Update::KeepAdd { keep: !0, add: 1 } };
 
 /// A reader-writer lock, as [`std::sync::RwLock`].
 pub struct RwLock<T: ?Sized> {
@@ -85,7 +100,7 @@ impl<T> RwLock<T> {
     /// A new, unlocked lock.
     #[inline]
     pub const fn new(t: T) -> Self {
-        Self { raw: RawRwLock(Word32::new(0)), poison: Flag::new(), data: UnsafeCell::new(t) }
+        Self { raw: RawRwLock::new(), poison: Flag::new(), data: UnsafeCell::new(t) }
     }
 }
 
@@ -108,7 +123,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.touched();
-        if self.raw.try_read() { Ok(RwLockReadGuard::new(self)?) } else { Err(TryLockError::WouldBlock) }
+        if self.raw.try_read().is_some() { Ok(RwLockReadGuard::new(self)?) } else { Err(TryLockError::WouldBlock) }
     }
 
     /// Waits until nobody holds the lock and takes it.

@@ -60,6 +60,13 @@ impl Instant {
     }
 }
 
+/// For what takes std's, such as the deadlines of `parking_lot`.
+impl From<Instant> for std::time::Instant {
+    fn from(instant: Instant) -> Self {
+        instant.0
+    }
+}
+
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, other: Duration) -> Self {

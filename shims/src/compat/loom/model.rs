@@ -79,6 +79,7 @@ impl Builder {
             max_executions: self.max_permutations.map(|most| most.max(1) as u64),
             time_limit: self.max_duration.map(|most| u64::try_from(most.as_millis()).unwrap_or(u64::MAX).max(1)),
             max_events: self.max_branches as u64,
+            ..Bounds::default()
         };
         NAMELESS.store(true, Ordering::Relaxed);
         models::check(bounds, move || run_body(&f));

@@ -1,0 +1,259 @@
+//! `RwLock`: lock_api's over the lock of `mc::sync::RwLock`, with one more bit for the reader that may become the writer.
+
+use lock_api::RawRwLockUpgrade as _;
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::GuardMarker;
+use crate::checked::sync::WRITER;
+use crate::checked::{statics, sync};
+
+/// A reader-writer lock without poisoning, as `parking_lot::RwLock`.
+pub type RwLock<T> = lock_api::RwLock<RawRwLock, T>;
+/// Shared access to the data of an [`RwLock`].
+pub type RwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, RawRwLock, T>;
+/// Exclusive access to the data of an [`RwLock`].
+pub type RwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, RawRwLock, T>;
+/// Shared access to the data of an [`RwLock`] that can become exclusive.
+pub type RwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGuard<'a, RawRwLock, T>;
+/// Shared access to a part of the data of an [`RwLock`].
+pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawRwLock, T>;
+/// Exclusive access to a part of the data of an [`RwLock`].
+pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock, T>;
+
+/// A new, unlocked lock.
+pub const fn const_rwlock<T>(val: T) -> RwLock<T> {
+    RwLock::from_raw(<RawRwLock as lock_api::RawRwLock>::INIT, val)
+}
+
+/// The reader that may become the writer, beside whom there are other readers.
+pub(super) const UPGRADABLE: u32 = 1 << 30;
+/// The other readers.
+pub(super) const READERS: u32 = UPGRADABLE - 1;
+
+const KEEP: Update = Update::KeepAdd { keep: !0, add: 0 };
+
+/// The writer's bit can be set.
+pub(super) const CLAIM: Guard = Guard {
+    test: Test::Mask { mask: WRITER | UPGRADABLE, want: 0 },
+    update: Update::KeepAdd { keep: !0, add: WRITER },
+};
+/// All readers have gone.
+pub(super) const ALONE: Guard = Guard { test: Test::Mask { mask: READERS, want: 0 }, update: KEEP };
+/// Nobody writes, or will, or may.
+pub(super) const READ_UPGRADABLE: Guard = Guard {
+    test: Test::Mask { mask: WRITER | UPGRADABLE, want: 0 },
+    update: Update::KeepAdd { keep: !0, add: UPGRADABLE },
+};
+/// Nobody writes: there is no writer's bit, or its owner still waits for readers.
+pub(super) const READ_RECURSIVE: Guard = Guard {
+    test: Test::Not { mask: WRITER | READERS, unwanted: WRITER },
+    update: Update::KeepAdd { keep: !0, add: 1 },
+};
+const BECOME_WRITER: Guard =
+    Guard { test: Test::Mask { mask: !0, want: UPGRADABLE }, update: Update::KeepAdd { keep: 0, add: WRITER } };
+
+/// Learned when a reader joins another: only then can a writer that waits between the two keep the second one away.
+const JOINED: u64 = u64::from_le_bytes(*b"joined\0\0") | 1;
+
+/// The lock without data.
+///
+/// A writer waits until there are no readers. In parking_lot a writer that waits keeps new readers away, so that a thread which reads twice,
+/// or waits for another reader, may wait for ever. That can be told only where a reader comes while another reads: from then on
+/// a writer takes its bit first and then waits for the readers to go; before, both is one event.
+pub struct RawRwLock(pub(super) sync::RawRwLock);
+
+impl RawRwLock {
+    /// Does a writer that waits do so in two steps?
+    pub(super) fn announces() -> bool {
+        !ops::controlled() || ops::learned(JOINED)
+    }
+
+    /// A reader came and found `state`.
+    pub(super) fn joins(state: u32) {
+        if state & READERS != 0 {
+            ops::learn(JOINED);
+        }
+    }
+
+    /// The writer's bit is this thread's, set when the state was `found`: waits for the readers to go.
+    #[track_caller]
+    pub(super) fn wait_alone(&self, found: u32) {
+        if found & READERS != 0 {
+            self.0.word().wait(ALONE, Acquire, Label::RwLockWrite);
+        }
+    }
+
+    /// From upgradable to writer, perhaps with readers that have yet to go; the state before.
+    #[track_caller]
+    pub(super) fn claim_upgrade(&self) -> u32 {
+        self.0.word().rmw(Rmw::Add, WRITER - UPGRADABLE, Acquire, Label::RwLockWrite)
+    }
+
+    /// Takes `guard` if its test holds; the state before.
+    #[track_caller]
+    fn attempt(&self, test: impl Fn(u32) -> bool, add: u32) -> Option<u32> {
+        let word = self.0.word();
+        let mut state = word.load(Relaxed, Label::RwLockTryRead);
+        while test(state) {
+            match word.compare_exchange(state, state.wrapping_add(add), Acquire, Relaxed, Label::RwLockTryRead) {
+                Ok(_) => return Some(state),
+                Err(found) => state = found,
+            }
+        }
+        None
+    }
+
+    #[track_caller]
+    pub(super) fn touched(&self) {
+        statics::refuse_unknown(self);
+    }
+}
+
+// SAFETY: the writer's bit is set where it was not, and its owner goes on after the count of readers was 0 with the bit set, or with it
+// in one step; readers join only where the bit is not set.
+unsafe impl lock_api::RawRwLock for RawRwLock {
+    const INIT: Self = Self(sync::RawRwLock::new());
+    type GuardMarker = GuardMarker;
+
+    #[track_caller]
+    fn lock_shared(&self) {
+        self.touched();
+        Self::joins(self.0.read());
+    }
+
+    #[track_caller]
+    fn try_lock_shared(&self) -> bool {
+        self.touched();
+        self.0.try_read().map(Self::joins).is_some()
+    }
+
+    #[track_caller]
+    unsafe fn unlock_shared(&self) {
+        self.0.read_unlock();
+    }
+
+    #[track_caller]
+    fn lock_exclusive(&self) {
+        self.touched();
+        if Self::announces() {
+            self.wait_alone(self.0.word().wait(CLAIM, Acquire, Label::RwLockWrite));
+        } else {
+            self.0.write();
+        }
+    }
+
+    #[track_caller]
+    fn try_lock_exclusive(&self) -> bool {
+        self.touched();
+        self.0.try_write()
+    }
+
+    #[track_caller]
+    unsafe fn unlock_exclusive(&self) {
+        self.0.write_unlock();
+    }
+
+    #[track_caller]
+    fn is_locked(&self) -> bool {
+        self.0.word().load(Relaxed, Label::RwLockTryWrite) != 0
+    }
+
+    #[track_caller]
+    fn is_locked_exclusive(&self) -> bool {
+        self.0.word().load(Relaxed, Label::RwLockTryRead) & WRITER != 0
+    }
+}
+
+// SAFETY: as above. Any waiter may come next.
+unsafe impl lock_api::RawRwLockFair for RawRwLock {
+    #[track_caller]
+    unsafe fn unlock_shared_fair(&self) {
+        self.0.read_unlock();
+    }
+
+    #[track_caller]
+    unsafe fn unlock_exclusive_fair(&self) {
+        self.0.write_unlock();
+    }
+}
+
+// SAFETY: from the writer's bit to one reader in one event.
+unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
+    #[track_caller]
+    unsafe fn downgrade(&self) {
+        self.0.downgrade();
+    }
+}
+
+// SAFETY: as `lock_shared`, but that a writer which still waits for readers does not count: this reader is one more of them.
+unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
+    #[track_caller]
+    fn lock_shared_recursive(&self) {
+        self.touched();
+        self.0.word().wait(READ_RECURSIVE, Acquire, Label::RwLockRead);
+    }
+
+    #[track_caller]
+    fn try_lock_shared_recursive(&self) -> bool {
+        self.touched();
+        self.attempt(|state| state & (WRITER | READERS) != WRITER, 1).is_some()
+    }
+}
+
+// SAFETY: the bit of the upgradable reader is set where neither it nor the writer's is; it keeps both from being set by others.
+unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
+    #[track_caller]
+    fn lock_upgradable(&self) {
+        self.touched();
+        Self::joins(self.0.word().wait(READ_UPGRADABLE, Acquire, Label::RwLockRead));
+    }
+
+    #[track_caller]
+    fn try_lock_upgradable(&self) -> bool {
+        self.touched();
+        self.attempt(|state| state & (WRITER | UPGRADABLE) == 0, UPGRADABLE).map(Self::joins).is_some()
+    }
+
+    #[track_caller]
+    unsafe fn unlock_upgradable(&self) {
+        self.0.word().rmw(Rmw::Sub, UPGRADABLE, Release, Label::RwLockReadUnlock);
+    }
+
+    #[track_caller]
+    unsafe fn upgrade(&self) {
+        if Self::announces() {
+            self.wait_alone(self.claim_upgrade());
+        } else {
+            self.0.word().wait(BECOME_WRITER, Acquire, Label::RwLockWrite);
+        }
+    }
+
+    #[track_caller]
+    unsafe fn try_upgrade(&self) -> bool {
+        let word = self.0.word();
+        word.compare_exchange(UPGRADABLE, WRITER, Acquire, Relaxed, Label::RwLockTryWrite).is_ok()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock {
+    #[track_caller]
+    unsafe fn unlock_upgradable_fair(&self) {
+        // SAFETY: promised by the caller.
+        unsafe { self.unlock_upgradable() };
+    }
+}
+
+// SAFETY: each is one event that replaces the caller's own part of the state.
+unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
+    #[track_caller]
+    unsafe fn downgrade_upgradable(&self) {
+        self.0.word().rmw(Rmw::Sub, UPGRADABLE - 1, Release, Label::RwLockDowngrade);
+    }
+
+    #[track_caller]
+    unsafe fn downgrade_to_upgradable(&self) {
+        self.0.word().rmw(Rmw::Sub, WRITER - UPGRADABLE, Release, Label::RwLockDowngrade);
+    }
+}

@@ -1,0 +1,7 @@
+//! `mc::parking_lot`: the same cases against parking_lot itself (without `--cfg mc`) and against the checked types outside of a check
+//! (`behaviour`), and what the checker says of small programs (`checked`).
+#![cfg(feature = "parking_lot")]
+
+mod behaviour;
+#[cfg(mc)]
+mod checked;

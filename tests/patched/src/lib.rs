@@ -1,0 +1,1 @@
+//! Nothing is here: the tests in `tests/` are about the dependencies.
