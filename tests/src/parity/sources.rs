@@ -23,14 +23,20 @@ pub fn table() -> PathBuf {
     tests().join("../docs/parity.md")
 }
 
+fn rustc(argument: &str, more: &str) -> String {
+    let output = Command::new("rustc").args([argument, more]).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+/// Is the toolchain of the version that the list is of? Another one's rustdoc may write other pages.
+pub fn is_version() -> bool {
+    rustc("--version", "--verbose").contains(&format!("release: {VERSION}"))
+}
+
 /// std's items from the toolchain; `None` when it has another version, or no documentation.
 pub fn std_items() -> Result<Option<Items>, ParityError> {
-    let rustc = |argument: &str, more: &str| {
-        let output = Command::new("rustc").args([argument, more]).output();
-        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
-    };
     let root = PathBuf::from(rustc("--print", "sysroot")).join("share/doc/rust/html/std");
-    if !rustc("--version", "--verbose").contains(&format!("release: {VERSION}")) || !root.join("index.html").exists() {
+    if !is_version() || !root.join("index.html").exists() {
         return Ok(None);
     }
     items(&root).map(Some)

@@ -75,7 +75,7 @@ pub fn markdown(rows: &[Row]) -> String {
         let of = item.rsplit_once("::").map_or("", |(of, _)| of);
         if of != module {
             module = of;
-            let _ = write!(page, "\n## `{of}`\n");
+            let _ = writeln!(page, "\n## `{of}`");
         }
         entry(&mut page, item, &rows);
     }
@@ -88,9 +88,9 @@ fn entry(page: &mut String, item: &str, rows: &[&Row]) {
         |row: &Row| if row.key.member.is_empty() { "itself".to_owned() } else { format!("`{}`", row.key.member) };
     let done: Vec<_> = rows.iter().filter(|row| row.status == Status::Done).map(|row| shown(row)).collect();
     let kind = rows.iter().find(|row| row.key.member.is_empty()).and_then(|row| row.theirs.split(' ').next());
-    let _ = write!(page, "\n### {} `{name}`\n", kind.unwrap_or("item"));
+    let _ = writeln!(page, "\n### {} `{name}`", kind.unwrap_or("item"));
     if !done.is_empty() {
-        let _ = write!(page, "\ndone: {}\n", done.join(", "));
+        let _ = writeln!(page, "\ndone: {}", done.join(", "));
     }
     let mut listed = false;
     for row in rows {
@@ -102,7 +102,7 @@ fn entry(page: &mut String, item: &str, rows: &[&Row]) {
                 format!("**missing**: {}: `{}`, not `{ours}`", shown(row), row.theirs)
             }
         };
-        let _ = write!(page, "{}- {line}\n", if listed { "" } else { "\n" });
+        let _ = writeln!(page, "{}- {line}", if listed { "" } else { "\n" });
         listed = true;
     }
 }
