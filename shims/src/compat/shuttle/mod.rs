@@ -1,4 +1,4 @@
-//! shuttle's names (0.8), over this crate's types: a suite that was written for shuttle runs unchanged, by plain `cargo test`.
+//! shuttle's names (0.8, and what 0.9 adds to them), over this crate's types: a suite that was written for shuttle runs unchanged, by plain `cargo test`.
 //!
 //! The package in `shims/shuttle-compat` gives these names to a crate that depends on shuttle, by a `[patch]`.
 //!
@@ -15,6 +15,7 @@
 //! - Time-outs fire or do not fire; in shuttle they never do. `compare_exchange_weak` may fail spuriously.
 //! - What [`rand`] gives is drawn for each execution; where all are explored it is refused, or one sequence for each thread, as
 //!   [`scheduler::DfsScheduler::new`] was told.
+//! - `Config` has no `ungraceful_shutdown_config`: an execution that is given up is given up where its threads stand.
 //! - There are no labels, tags, clocks and counts of context switches ([`current`]), no annotations of schedules, and no `BatchSemaphore`.
 //!   [`Config::stack_size`] is not used: every thread has 2 MiB.
 
@@ -31,7 +32,7 @@ pub use crate::__shuttle_thread_local as thread_local;
 #[doc(inline)]
 pub use runner::{
     Config, FailurePersistence, MaxSteps, PortfolioRunner, Runner, annotate_replay, check, check_dfs, check_pct,
-    check_random, check_random_with_seed, check_uncontrolled_nondeterminism, replay, replay_from_file,
+    check_random, check_random_with_seed, check_uncontrolled_nondeterminism, check_urw, replay, replay_from_file,
 };
 
 /// `shuttle::hint`.

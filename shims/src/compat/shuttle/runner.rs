@@ -13,7 +13,7 @@ use mc_runtime::options::Strategy;
 use super::rand;
 use super::scheduler::{
     DfsScheduler, MODEL, PctScheduler, Plan, RandomScheduler, ReplayScheduler, RoundRobinScheduler, Scheduler,
-    UncontrolledNondeterminismCheckScheduler, What,
+    UncontrolledNondeterminismCheckScheduler, UrwRandomScheduler, What,
 };
 use crate::__private::run_body;
 
@@ -256,8 +256,8 @@ pub fn check<F: Fn() + Send + Sync + 'static>(f: F) {
 /// # Panics
 /// With the counterexample, when one fails.
 #[track_caller]
-pub fn check_random<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize) {
-    Runner::new(RandomScheduler::new(iterations), Config::default()).run(f);
+pub fn check_random<F: Fn() + Send + Sync + 'static>(f: F, executions: usize) {
+    Runner::new(RandomScheduler::new(executions), Config::default()).run(f);
 }
 
 /// Checks `f` in so many random executions, always the same.
@@ -265,8 +265,8 @@ pub fn check_random<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize) {
 /// # Panics
 /// With the counterexample, when one fails.
 #[track_caller]
-pub fn check_random_with_seed<F: Fn() + Send + Sync + 'static>(f: F, seed: u64, iterations: usize) {
-    Runner::new(RandomScheduler::new_from_seed(seed, iterations), Config::default()).run(f);
+pub fn check_random_with_seed<F: Fn() + Send + Sync + 'static>(f: F, seed: u64, executions: usize) {
+    Runner::new(RandomScheduler::new_from_seed(seed, executions), Config::default()).run(f);
 }
 
 /// Checks `f` in so many random executions with `depth` changes of priority.
@@ -274,8 +274,17 @@ pub fn check_random_with_seed<F: Fn() + Send + Sync + 'static>(f: F, seed: u64, 
 /// # Panics
 /// With the counterexample, when one fails.
 #[track_caller]
-pub fn check_pct<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize, depth: usize) {
-    Runner::new(PctScheduler::new(depth, iterations), Config::default()).run(f);
+pub fn check_pct<F: Fn() + Send + Sync + 'static>(f: F, executions: usize, depth: usize) {
+    Runner::new(PctScheduler::new(depth, executions), Config::default()).run(f);
+}
+
+/// Checks `f` in so many random executions, in which orders of what conflicts come out evenly. Of shuttle 0.9.
+///
+/// # Panics
+/// With the counterexample, when one fails.
+#[track_caller]
+pub fn check_urw<F: Fn() + Send + Sync + 'static>(f: F, executions: usize) {
+    Runner::new(UrwRandomScheduler::new(executions), Config::default()).run(f);
 }
 
 /// Checks `f` in all executions, or at most so many.
@@ -283,8 +292,8 @@ pub fn check_pct<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize, depth
 /// # Panics
 /// With the counterexample, when one fails.
 #[track_caller]
-pub fn check_dfs<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: Option<usize>) {
-    Runner::new(DfsScheduler::new(max_iterations, false), Config::default()).run(f);
+pub fn check_dfs<F: Fn() + Send + Sync + 'static>(f: F, executions: Option<usize>) {
+    Runner::new(DfsScheduler::new(executions, false), Config::default()).run(f);
 }
 
 /// Checks that `f` does the same wherever nothing is scheduled differently, in at most so many executions.
@@ -292,8 +301,8 @@ pub fn check_dfs<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: Option<u
 /// # Panics
 /// When it does not, or fails.
 #[track_caller]
-pub fn check_uncontrolled_nondeterminism<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: usize) {
-    let scheduler = UncontrolledNondeterminismCheckScheduler::new(RandomScheduler::new(max_iterations));
+pub fn check_uncontrolled_nondeterminism<F: Fn() + Send + Sync + 'static>(f: F, executions: usize) {
+    let scheduler = UncontrolledNondeterminismCheckScheduler::new(RandomScheduler::new(executions));
     Runner::new(scheduler, Config::default()).run(f);
 }
 

@@ -74,6 +74,8 @@ schedulers! {
     RandomScheduler,
     /// Priorities with so many changes: samples by `pct`.
     PctScheduler,
+    /// Of 0.9: orders of what conflicts come out evenly: samples by `pos`.
+    UrwRandomScheduler,
     /// Each class of executions once: `dfs`.
     DfsScheduler,
     /// One execution, in which each thread runs until it must wait.
@@ -87,29 +89,41 @@ impl RandomScheduler {
     ///
     /// # Panics
     /// When that is no number.
-    pub fn new(max_iterations: usize) -> Self {
+    pub fn new(executions: usize) -> Self {
         let seed = std::env::var("SHUTTLE_RANDOM_SEED").ok().map(|text| match text.parse() {
             Ok(seed) => seed,
             Err(_) => panic!("invalid value for `SHUTTLE_RANDOM_SEED`: `{text}` is no number"),
         });
-        Self(Plan::samples(Strategy::Walk, max_iterations, seed))
+        Self(Plan::samples(Strategy::Walk, executions, seed))
     }
 
     /// So many samples.
-    pub fn new_from_seed(seed: u64, max_iterations: usize) -> Self {
-        Self(Plan::samples(Strategy::Walk, max_iterations, Some(seed)))
+    pub fn new_from_seed(seed: u64, executions: usize) -> Self {
+        Self(Plan::samples(Strategy::Walk, executions, Some(seed)))
+    }
+}
+
+impl UrwRandomScheduler {
+    /// So many samples.
+    pub fn new(executions: usize) -> Self {
+        Self(Plan::samples(Strategy::Pos, executions, None))
+    }
+
+    /// So many samples.
+    pub fn new_from_seed(seed: u64, executions: usize) -> Self {
+        Self(Plan::samples(Strategy::Pos, executions, Some(seed)))
     }
 }
 
 impl PctScheduler {
     /// So many samples with `max_depth` changes of priority.
-    pub fn new(max_depth: usize, max_iterations: usize) -> Self {
-        Self(Plan::samples(pct(max_depth), max_iterations, None))
+    pub fn new(max_depth: usize, executions: usize) -> Self {
+        Self(Plan::samples(pct(max_depth), executions, None))
     }
 
     /// So many samples with `max_depth` changes of priority.
-    pub fn new_from_seed(seed: u64, max_depth: usize, max_iterations: usize) -> Self {
-        Self(Plan::samples(pct(max_depth), max_iterations, Some(seed)))
+    pub fn new_from_seed(seed: u64, max_depth: usize, executions: usize) -> Self {
+        Self(Plan::samples(pct(max_depth), executions, Some(seed)))
     }
 }
 
@@ -119,15 +133,15 @@ fn pct(depth: usize) -> Strategy {
 
 impl DfsScheduler {
     /// All executions, or at most so many. Data of [`rand`](super::rand) is refused, or the same in each execution.
-    pub fn new(max_iterations: Option<usize>, allow_random_data: bool) -> Self {
+    pub fn new(executions: Option<usize>, allow_random_data: bool) -> Self {
         let data = if allow_random_data { Data::Fixed } else { Data::Refused };
-        Self(Plan::explores(max_iterations, data))
+        Self(Plan::explores(executions, data))
     }
 }
 
 impl RoundRobinScheduler {
     /// In shuttle so many equal executions; here one.
-    pub fn new(_max_iterations: usize) -> Self {
+    pub fn new(_executions: usize) -> Self {
         Self(Plan::explores(Some(1), Data::Fixed))
     }
 }
