@@ -83,7 +83,8 @@ def with_ours(suite, folder):
     flags = [f"--loom={first}", *(f"--cfg={cfg}" for cfg in more), "--release", *suite["flags"], *suite.get("only", [])]
     if "--tests" in flags:
         flags.remove("--tests")
-    limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", "1", "--message-format", "json"]
+    limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", "1", "--message-format", "json",
+              *suite.get("options", [])]
     tool = cargo(["build", "--release", "-p", "cargo-mc", "--message-format", "json"], ROOT, CARGO_TARGET_DIR=str(target().parent))
     messages = [json.loads(line) for line in tool.stdout.splitlines() if line.startswith("{")]
     binary = next((m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "cargo-mc"), None)
