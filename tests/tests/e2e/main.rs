@@ -8,6 +8,7 @@ mod machines;
 mod plain;
 mod protocol;
 mod replays;
+mod suites;
 mod verdicts;
 
 use mc_tests::fixture::{Fixture, Run};
