@@ -4,6 +4,7 @@
 //! too, and taken again as long as the user's file stays the same: then nothing has to be looked up anew.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ impl Lock {
     /// From now on cargo may change the file.
     pub(crate) fn hold(workspace: &Path, directory: &Path) -> Result<Self, LoomError> {
         let path = workspace.join("Cargo.lock");
+        let directory = &directory.join("locks").join(key(workspace));
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| LoomError::Io { path, source }
@@ -69,6 +71,13 @@ impl Drop for Lock {
             let _ = fs::remove_file(self.directory.join(SAVED));
         }
     }
+}
+
+/// Workspaces may share a target directory: each has its own copies.
+fn key(workspace: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    workspace.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -120,6 +129,17 @@ mod tests {
         fs::write(&path, "patched").unwrap();
         drop(Lock::hold(workspace.path(), &directory).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    }
+
+    #[test]
+    fn workspaces_with_one_target_directory_do_not_get_each_others_file() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let directory = one.path().join("mc");
+        fs::write(one.path().join("Cargo.lock"), "one").unwrap();
+        fs::write(other.path().join("Cargo.lock"), "other").unwrap();
+        std::mem::forget(Lock::hold(one.path(), &directory).unwrap());
+        drop(Lock::hold(other.path(), &directory).unwrap());
+        assert_eq!(fs::read(other.path().join("Cargo.lock")).unwrap(), b"other");
     }
 
     #[test]
