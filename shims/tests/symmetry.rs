@@ -176,7 +176,7 @@ fn state_that_is_captured_in_many_words_is_seen() {
         let counter = Arc::new(AtomicUsize::new(0));
         let threads = [0, 1].map(|n| {
             let (counter, many) = (counter.clone(), [1, 2, 3, 4, 5, 6, n]);
-            thread::spawn(move || assert!(counter.fetch_add(1, Relaxed) <= many[many[0]] * 0 + many[6]))
+            thread::spawn(move || assert!(counter.fetch_add(1, Relaxed) <= many[6]))
         });
         join_all(threads);
     });
