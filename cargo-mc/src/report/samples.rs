@@ -22,6 +22,7 @@ pub(super) fn case(name: &str) -> Case {
         target: "queue".to_owned(),
         binary_id: "demo::queue".to_owned(),
         ignored: false,
+        models: None,
         attribute: Layer::default(),
         binary: Binary::new("queue"),
         roots: Vec::new(),
