@@ -22,7 +22,8 @@ fn proved([one_of_each, all]: [u64; 2], body: fn()) {
     for memory_model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
         let whole = Reductions::default().without(Reduction::Symmetry);
         for (reductions, executions) in [(Reductions::default(), one_of_each), (whole, all)] {
-            let outcome = explore(&Options { memory_model, reductions, ..Options::default() }, body);
+            let options = Options { memory_model, reductions, spurious_wakeups: 0, ..Options::default() };
+            let outcome = explore(&options, body);
             assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]), "{memory_model}");
             assert_eq!(outcome.executions, executions, "{memory_model} {reductions:?}");
         }
