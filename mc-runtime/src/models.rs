@@ -15,7 +15,7 @@ use crate::exec::run::TestBody;
 use crate::judge::{Goal, Judgement, Required, judge};
 use crate::options::{MemoryModel, Options, Strategy};
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Style, View};
+use crate::report::{self, View};
 use crate::settings::Layer;
 use crate::worker::{self, ENVIRONMENT, Replayed, Task, TraceEvent};
 
@@ -148,8 +148,8 @@ pub fn replay(bounds: Bounds, schedule: &str, body: impl Fn() + Send + Sync + 's
     }
 }
 
-/// One at a time: an exploration compares the writable memory of the process, and the name is for the crash of it.
-fn alone() -> MutexGuard<'static, ()> {
+/// One at a time, although a test may have threads of its own: an exploration compares the writable memory of the process, and the name is for the crash of it.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -198,19 +198,10 @@ fn failures(outcome: &Outcome, options: &Options, body: &TestBody) -> String {
 }
 
 fn render(failure: &Failure, trace: &[TraceEvent]) -> String {
-    let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(Into::into));
     let (test, replay) = test();
-    let view = View {
-        // Another way of replaying belongs to the test that it is written in.
-        name: if replay == REPLAY { test.clone() } else { String::new() },
-        test,
-        replay: replay.to_owned(),
-        recorded: None,
-        roots: roots.collect(),
-        width: report::WIDTH,
-        style: Style::PLAIN,
-    };
-    report::render(failure, trace, &view)
+    // Another way of replaying belongs to the test that it is written in.
+    let name = if replay == REPLAY { test.clone() } else { String::new() };
+    report::render(failure, trace, &View::of_plain_test(test, name, replay))
 }
 
 /// The process is about to die of this.

@@ -4,13 +4,12 @@
 //! it should. Not here: running many tests, progress, files (`cargo-mc`).
 
 use std::env;
-use std::path::PathBuf;
 
 use crate::judge::{Goal, Judgement, judge};
 use crate::meta::TestMeta;
 use crate::options::Options;
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Style, View};
+use crate::report::{self, View};
 use crate::settings::{Layer, SettingError};
 use crate::worker::client::{Binary, ClientError, Control, Print};
 use crate::worker::{Message, TraceEvent};
@@ -74,17 +73,7 @@ fn failures(binary: &Binary, meta: &TestMeta, options: &Options, outcome: &Outco
     let name = meta.name();
     let reports = outcome.failures.iter().map(|failure| {
         let trace = trace(binary, &name, options, failure);
-        let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from));
-        let view = View {
-            test: name.clone(),
-            name: name.clone(),
-            replay: "cargo mc replay".to_owned(),
-            recorded: None,
-            roots: roots.collect(),
-            width: report::WIDTH,
-            style: Style::PLAIN,
-        };
-        report::render(failure, &trace, &view)
+        report::render(failure, &trace, &View::of_plain_test(name.clone(), name.clone(), "cargo mc replay"))
     });
     reports.collect::<Vec<_>>().join("\n")
 }

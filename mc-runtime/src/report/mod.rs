@@ -8,6 +8,7 @@ mod columns;
 mod source;
 mod style;
 
+use std::env;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -34,6 +35,15 @@ pub struct View {
     pub width: usize,
     /// Colours, or none.
     pub style: Style,
+}
+
+impl View {
+    /// For the panic of a test that is run by plain `cargo test`.
+    pub(crate) fn of_plain_test(test: String, name: String, replay: &str) -> Self {
+        let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from));
+        let (replay, roots) = (replay.to_owned(), roots.collect());
+        View { test, name, replay, recorded: None, roots, width: WIDTH, style: Style::PLAIN }
+    }
 }
 
 /// The width when nobody knows better.

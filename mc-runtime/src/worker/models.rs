@@ -1,22 +1,20 @@
 //! The worker's side of a test that checks models in the middle of itself. Each is told when it is done; the end of the process is the end of the test.
 
 use std::panic::{PanicHookInfo, resume_unwind};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
 
 use super::server::{finish, refuse, send, serve_signals};
 use super::{Message, Replayed, STOP, Task, crash, replay};
 use crate::check::{self, Event};
 use crate::exec::run::TestBody;
-use crate::models::Bounds;
+use crate::models::{self, Bounds};
 use crate::options::Options;
 use crate::outcome::{Outcome, Site, Verdict};
 
 /// Does the task with the model that the test has come to.
 pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) -> Outcome {
-    /// A test may have threads of its own, outside of its models.
-    static ONE: Mutex<()> = Mutex::new(());
-    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let one = models::alone();
     match task {
         Task::List => refuse("the list of tests was asked for, not a test".to_owned(), 96),
         Task::Check { options } => {
@@ -57,9 +55,9 @@ fn explore(options: Options, body: TestBody) -> Outcome {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
         serve_signals();
-        send(&Message::Started);
         crash::watch(options.hang_limit);
     });
+    send(&Message::Started);
     let done = DONE.load(Ordering::Relaxed);
     let outcome = check::run(check::engine(&options), body, &STOP, |event| match event {
         Event::Progress { executions, blocked, estimate, frontier } => {

@@ -26,7 +26,7 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     assert_eq!(fs::read(fixture.root.join("Cargo.lock")).unwrap(), lock);
     assert_eq!(fs::read(fixture.root.join("Cargo.toml")).unwrap(), manifest);
-    assert_eq!(names(&run).len(), 8, "all but the ignored one");
+    assert_eq!(names(&run).len(), 9, "all but the ignored one");
     for (name, verdict, passed) in [
         ("handed_over", "proved", true),
         ("handed_over_relaxed", "failed", false),
@@ -34,6 +34,7 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
         ("right_on_purpose", "failed", false),
         ("fails_after_its_model", "failed", false),
         ("dies", "failed", false),
+        ("ends", "failed", false),
         ("bounded", "bounded", false),
         ("plain", "ran", true),
     ] {
@@ -44,7 +45,7 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
     assert_eq!(test(&run, "handed_over")["executions"], 4);
     let failure = |name| test(&run, name)["failures"][0].clone();
     assert_eq!(failure("handed_over_relaxed")["kind"], "data_race");
-    assert_eq!(failure("dies")["kind"], "crash");
+    assert_eq!((&failure("dies")["kind"], &failure("ends")["kind"]), (&"crash".into(), &"crash".into()));
     assert!(failure("fails_after_its_model")["message"].as_str().unwrap().contains("the end of the test"));
     assert!(failure("right_on_purpose")["message"].as_str().unwrap().contains("should_panic"));
 }

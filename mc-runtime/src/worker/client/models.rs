@@ -65,7 +65,9 @@ impl Binary {
 struct Heard {
     /// Of the models that are done.
     models: Option<Outcome>,
-    /// Failures of the model that is not done.
+    /// A model is not done.
+    begun: bool,
+    /// Its failures.
     failures: Vec<Failure>,
     executions: u64,
     panicked: Option<(String, Option<Site>)>,
@@ -74,7 +76,9 @@ struct Heard {
 impl Heard {
     fn listen(&mut self, message: &Message) {
         match message {
+            Message::Started => self.begun = true,
             Message::Model(outcome) => {
+                self.begun = false;
                 self.failures.clear();
                 match &mut self.models {
                     Some(models) => models.add(outcome.clone()),
@@ -102,7 +106,7 @@ impl Heard {
 
     /// libtest has ended.
     fn ended(self, status: &ExitStatus) -> Outcome {
-        if !status.success() && (status.code() != Some(FAILED) || !self.failures.is_empty()) {
+        if self.begun || !(status.success() || status.code() == Some(FAILED)) {
             return self.unfinished(Verdict::Failed, Some(died::died(status)));
         }
         let called = self.models.is_some();
@@ -178,6 +182,13 @@ mod tests {
     fn a_test_without_a_model_has_run() {
         let outcome = ended(&[], 0);
         assert_eq!((outcome.verdict, outcome.executions), (Verdict::Ran, 1));
+    }
+
+    #[test]
+    fn a_process_that_ends_in_a_model_has_proved_nothing_however_it_ends() {
+        let outcome = ended(&[Message::Started, model(Verdict::Proved, vec![]), Message::Started], 0);
+        assert_eq!((outcome.verdict, outcome.failures[0].kind), (Verdict::Failed, FailureKind::Crash));
+        assert_eq!(ended(&[Message::Started], 0).verdict, Verdict::Failed);
     }
 
     #[test]
