@@ -1,11 +1,12 @@
 //! `cargo mc replay`: one execution, as it went.
 
 use mc_runtime::outcome::Failure;
-use mc_runtime::report::{Style, View, events, render};
+use mc_runtime::report::{Style, events, render};
 use mc_runtime::worker::{Replayed, TraceEvent};
 
 use super::{ReportError, Sink, width};
 use crate::discover::Case;
+use crate::run::Counterexample;
 
 /// Prints what a replay did. `recorded` is the failure that it was to show, if it is known.
 pub(crate) fn replayed(
@@ -15,15 +16,7 @@ pub(crate) fn replayed(
     recorded: Option<&Failure>,
 ) -> Result<(), ReportError> {
     let style = Style::ANSI;
-    let view = View {
-        test: case.label.clone(),
-        name: case.name.clone(),
-        replay: "cargo mc replay".to_owned(),
-        recorded: None,
-        roots: case.roots.clone(),
-        width: width(),
-        style,
-    };
+    let view = Counterexample::default().view(case, width(), style);
     let mut sink = Sink::new(anstream::stdout());
     let Style { good, bad, warn, reset, .. } = style;
     match end {
