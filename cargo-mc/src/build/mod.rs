@@ -80,8 +80,8 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
         None => (metadata, target.join("mc"), None),
         Some(_) => {
             let directory = absolute(target.join("mc/loom"));
-            let patch = loom::patch(&cargo, args, &directory)?;
-            (run_metadata(&metadata_command(&cargo, args, &patch.config))?, directory, Some(patch))
+            let (patch, metadata) = loom::patch(&cargo, args, &directory)?;
+            (metadata, directory, Some(patch))
         }
     };
     let settings = patch.as_ref().map_or(&[][..], |patch| &patch.config);

@@ -81,8 +81,8 @@ fn manifest(version: &str) -> String {
 
 const LIBRARY: &str = "pub use mc::compat::loom::*;\n";
 
-/// Finds out which versions of loom are needed, and writes packages for them below `directory`.
-pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<Patch, BuildError> {
+/// Finds out which versions of loom are needed, and writes packages for them below `directory`. Gives what cargo says of the workspace with these.
+pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<(Patch, Metadata), BuildError> {
     let mut all = super::metadata_command(cargo, args, &[]);
     let metadata = super::run_metadata(all.features(CargoOpt::AllFeatures))?;
     let versions = versions(&metadata)?;
@@ -98,8 +98,8 @@ pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<
     }
     let lock = Lock::hold(metadata.workspace_root.as_std_path(), directory)?;
     let patch = Patch { config, lock };
-    patch.settle(cargo, args)?;
-    Ok(patch)
+    let metadata = patch.settle(cargo, args)?;
+    Ok((patch, metadata))
 }
 
 /// The versions of loom that the graph has.
@@ -116,15 +116,15 @@ fn versions(metadata: &Metadata) -> Result<BTreeSet<String>, LoomError> {
 
 impl Patch {
     /// Lets cargo find versions for the checker's own dependencies. Where it cannot, because `Cargo.lock` has older ones, those are updated, for this build.
-    fn settle(&self, cargo: &Path, args: &BuildArgs) -> Result<(), BuildError> {
+    fn settle(&self, cargo: &Path, args: &BuildArgs) -> Result<Metadata, BuildError> {
         /// Each time, something is newer than before; but nobody waits for ever.
         const TRIES: usize = 20;
         let mut last = String::new();
         for _ in 0..TRIES {
             match super::run_metadata(&super::metadata_command(cargo, args, &self.config)) {
-                Ok(_) => {
+                Ok(metadata) => {
                     self.lock.remember();
-                    return Ok(());
+                    return Ok(metadata);
                 }
                 Err(BuildError::Metadata(message)) => last = message,
                 Err(other) => return Err(other),
