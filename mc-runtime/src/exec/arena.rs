@@ -88,7 +88,9 @@ pub(crate) struct Heap {
     pub cleans: bool,
     /// The limit was reached.
     pub exhausted: bool,
-    /// A block like one of std's `Arc` was freed since the engine last looked.
+    /// Owners that are not seen count, see `Options::foreign`.
+    pub foreign: bool,
+    /// Then: a block like one of std's `Arc` was freed since the engine last looked.
     pub freed_arc: bool,
     /// Served by the system instead: the rehearsal, in which what is made once per process is made.
     pub rehearsal: bool,
@@ -118,6 +120,7 @@ impl Heap {
             double_free: None,
             cleans: false,
             exhausted: false,
+            foreign: false,
             freed_arc: false,
             rehearsal: false,
             rehearsed: FxHashMap::default(),
@@ -282,7 +285,7 @@ impl Heap {
             return;
         };
         block.freed = true;
-        self.freed_arc |= block.counts() == Some([0, 0]);
+        self.freed_arc |= self.foreign && block.counts() == Some([0, 0]);
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
         if last && slot == current && block.events == self.events {

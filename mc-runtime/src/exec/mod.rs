@@ -169,7 +169,10 @@ impl Engine {
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
         let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
         let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
-        let heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
+        let mut heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
+        if let Some(heap) = &mut heap {
+            heap.foreign = options.foreign;
+        }
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
             guide,
