@@ -140,14 +140,9 @@ impl Engine {
     ) -> Option<Step<Accessed>> {
         let counterpart = self.explorer.graph.counterpart(self.next_event())?;
         if !self.explorer.graph.contains(counterpart) {
-            let awaits = self.threads[counterpart.thread.slot()].state == State::Await;
-            let twin_goes_on = self.can_move(counterpart.thread);
-            let waits = awaits && !twin_goes_on;
-            return Some(if waits {
-                self.await_write(operation, location, site)
-            } else {
-                self.lets(counterpart.thread)
-            });
+            let twin = counterpart.thread;
+            let sleeps = self.threads[twin.slot()].state == State::Await && !self.can_move(twin);
+            return Some(if sleeps { self.await_write(operation, location, site) } else { self.lets(twin) });
         }
         let other = self.explorer.graph.event(counterpart);
         let same = same_kind(&other.operation, &operation)

@@ -81,8 +81,8 @@ impl Explorer {
     pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
         let id = self.graph.add(New::plain(thread, operation, 0), site);
         // The first value is the last in the order of twins, as the newest write is.
-        let twin = self.graph.counterpart(id).filter(|c| self.graph.contains(*c)).map(|c| self.graph.event(c).value);
-        for value in (1..twin.map_or(operation.a, |twin| twin + 1)).rev() {
+        let values = self.graph.counterpart_event(id).map_or(operation.a, |twin| twin.value + 1);
+        for value in (1..values).rev() {
             self.push(Item::Choose { at: id, value });
         }
         id

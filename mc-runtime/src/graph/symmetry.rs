@@ -42,10 +42,17 @@ impl Graph {
         Some(EventId { thread: twin, ..id })
     }
 
+    /// That event, if the twin has come there.
+    pub(crate) fn counterpart_event(&self, id: EventId) -> Option<&Event> {
+        self.counterpart(id).filter(|c| self.contains(*c)).map(|c| self.event(c))
+    }
+
     /// The first position of modification order that the event `id` of a thread may read, or directly after which it may be placed, for the sake of its twin.
     pub(crate) fn not_before_twin(&self, id: EventId, location: LocationId) -> usize {
-        let counterpart = self.counterpart(id).filter(|c| self.contains(*c)).map(|c| self.event(c));
-        match counterpart.filter(|c| c.location == location && c.operation.has_location() && !c.operation.meets()) {
+        match self
+            .counterpart_event(id)
+            .filter(|c| c.location == location && c.operation.has_location() && !c.operation.meets())
+        {
             Some(event) if event.writes => event.place as usize,
             Some(event) => self.mo_index(event.rf),
             None => 0,
