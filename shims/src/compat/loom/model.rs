@@ -17,7 +17,7 @@ const MAX_BRANCHES: usize = 1_000;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Builder {
-    /// Not used: there may be 256 threads at a time.
+    /// Not used: an execution may have 256 threads.
     pub max_threads: usize,
     /// Above 10,000, executions may have this many events before they are cut, which the verdict then says. Not used below: what is too long
     /// for loom need not be too long here, and a loop without end is found as such.
