@@ -54,7 +54,7 @@ impl Process {
         });
         // A group of its own: Ctrl-C reaches this process only, which then decides; and everything that a body starts ends with it.
         command.process_group(0);
-        end_with_parent(&mut command);
+        set_signals(&mut command);
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| std::io::Error::other("no pipe"))?;
         let (sender, lines) = sync_channel(BACKLOG);
@@ -134,18 +134,19 @@ impl Drop for Process {
     }
 }
 
-/// A worker does not outlive the one who would read its words, however that one ends.
-#[cfg(target_os = "linux")]
-fn end_with_parent(command: &mut Command) {
+/// A worker does not outlive the one who would read its words, however that one ends. An interrupt reaches it, also where this process was started with
+/// interrupts ignored, as a shell does in the background: a handler can be set then, but not in a shell.
+fn set_signals(command: &mut Command) {
     let set = || {
-        // SAFETY: `prctl(PR_SET_PDEATHSIG)` takes an integer and no pointers, and changes only the calling process.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        // SAFETY: plain system calls that change only the calling process; they keep no pointers.
+        unsafe {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            #[cfg(target_os = "linux")]
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        }
         Ok(())
     };
-    // SAFETY: `set` runs in the child between fork and exec, where only async-signal-safe calls are allowed: it makes one
-    // system call, allocates nothing and takes no lock.
+    // SAFETY: `set` runs in the child between fork and exec, where only async-signal-safe calls are allowed: it makes two
+    // system calls, allocates nothing and takes no lock.
     unsafe { command.pre_exec(set) };
 }
-
-#[cfg(not(target_os = "linux"))]
-fn end_with_parent(_: &mut Command) {}
