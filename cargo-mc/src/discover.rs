@@ -23,7 +23,7 @@ pub(crate) struct Case {
     /// The executable's, unique in the workspace.
     pub(crate) binary_id: String,
     pub(crate) ignored: bool,
-    /// One of libtest's, which checks models in the middle of itself; how a suite is asked for: `--loom`.
+    /// One that is none of `#[mc::test]`'s; how it is asked for: `--loom`, `--std`.
     pub(crate) models: Option<String>,
     pub(crate) attribute: Layer,
     pub(crate) binary: Binary,
@@ -46,6 +46,8 @@ pub(crate) enum SelectError {
         plural(*executables, "executable")
     )]
     NoSuite { executables: usize },
+    #[error("there is no test in {executables} test {}", plural(*executables, "executable"))]
+    NoneAtAll { executables: usize },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
     NothingSelected { filters: String, tests: usize, hint: &'static str },
     #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
@@ -57,9 +59,11 @@ pub(crate) enum SelectError {
 impl SelectError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NoTests { .. } | Self::NoSuite { .. } | Self::NothingSelected { .. } | Self::Gone { .. } => {
-                ExitCode::NothingSelected
-            }
+            Self::NoTests { .. }
+            | Self::NoSuite { .. }
+            | Self::NoneAtAll { .. }
+            | Self::NothingSelected { .. }
+            | Self::Gone { .. } => ExitCode::NothingSelected,
             Self::Ambiguous { .. } => ExitCode::Usage,
         }
     }
@@ -87,8 +91,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             binary: binary.clone(),
             roots: vec![executable.directory.clone(), built.workspace.clone()],
         };
-        if let Some(cfg) = &built.loom {
-            let flag = if cfg == "loom" { "--loom".to_owned() } else { format!("--loom={cfg}") };
+        if let Some(flag) = &built.others {
             let plain = |listed: &Listed| !tests.iter().any(|test| test.name == listed.name);
             let listed = binary.list_all()?.into_iter().filter(plain);
             cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flag.clone()))));
@@ -99,7 +102,10 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         }
     }
     cases.sort_by(|a, b| (&a.binary_id, &a.name).cmp(&(&b.binary_id, &b.name)));
-    if cases.is_empty() && built.loom.is_some() {
+    if cases.is_empty() && built.others.as_deref() == Some("--std") {
+        return Err(SelectError::NoneAtAll { executables: built.executables.len() }.into());
+    }
+    if cases.is_empty() && built.others.is_some() {
         return Err(SelectError::NoSuite { executables: built.executables.len() }.into());
     }
     if cases.is_empty() {

@@ -5,7 +5,7 @@ use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
 use crate::ops;
-use crate::options::{Options, Strategy};
+use crate::options::{Options, Origin, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, of_run};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How many samples are made when nobody says.
 const SAMPLES: u64 = 10_000;
 
-/// How many bytes may outlive the executions of a test, see `Options::foreign`.
+/// How many bytes may outlive the executions of a test, see `Origin::Foreign`.
 const MOST_KEPT: usize = 1 << 30;
 
 /// What goes on during a check.
@@ -146,7 +146,7 @@ struct Check<F> {
 impl<F: FnMut(Event<'_>)> Check<F> {
     /// Explores to the end. `None`: to be continued on another thread of the operating system.
     fn explore(&mut self) -> Option<Verdict> {
-        if self.expected.is_none() && !self.engine.options.foreign {
+        if self.expected.is_none() && self.engine.options.origin != Origin::Foreign {
             self.rehearse();
         }
         loop {
@@ -219,7 +219,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         self.failures.clear();
         self.engine.wakeups_cut = 0;
         self.engine.explorer.restart();
-        if !self.engine.options.foreign {
+        if self.engine.options.origin != Origin::Foreign {
             self.rehearse();
         }
     }
@@ -308,8 +308,15 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         match (self.failures.is_empty(), self.cut.is_empty()) {
             (false, _) => Verdict::Failed,
             (true, false) => Verdict::Bounded,
+            (true, true) if self.shares_nothing() => Verdict::Ran,
             (true, true) => Verdict::Proved,
         }
+    }
+
+    /// A test that was written for no checker, and has no second thread: there is nothing to explore.
+    fn shares_nothing(&self) -> bool {
+        let alone = self.engine.explorer.graph.ranks().len() <= 1;
+        self.engine.options.origin == Origin::Unmodified && (self.executions, self.blocked) == (1, 0) && alone
     }
 
     /// Whether a limit is reached.

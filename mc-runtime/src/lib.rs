@@ -24,6 +24,8 @@ pub mod report;
 pub mod schedule;
 pub mod settings;
 mod trace;
+#[cfg(feature = "unmodified")]
+pub mod unmodified;
 pub mod worker;
 
 pub use exec::arena::Allocator;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::check;
 use crate::exec::run::TestBody;
 use crate::judge::{Goal, Judgement, Required, judge};
-use crate::options::{MemoryModel, Options, Strategy};
+use crate::options::{MemoryModel, Options, Origin, Strategy};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, View};
 use crate::settings::Layer;
@@ -38,6 +38,8 @@ pub struct Bounds {
     pub memory_model: Option<MemoryModel>,
     /// What must be known in the end; by default as for any test.
     pub require: Option<Required>,
+    /// The test was written for no checker, see [`Origin::Unmodified`]. As under libtest, a panic of a thread that it spawned fails it only where it looks at it.
+    pub unmodified: bool,
     /// What the report says before a schedule; by default how `cargo mc` replays it.
     pub replay: Option<&'static str>,
 }
@@ -57,7 +59,8 @@ impl Bounds {
             max_executions: options.max_executions.or(self.max_executions),
             time_limit: options.time_limit.or(self.time_limit),
             max_events: self.most_events.unwrap_or(options.max_events.max(self.max_events)),
-            foreign: true,
+            origin: if self.unmodified { Origin::Unmodified } else { Origin::Foreign },
+            allow_panics: options.allow_panics || self.unmodified,
             ..options
         }
     }
@@ -200,7 +203,7 @@ fn failures(outcome: &Outcome, options: &Options, body: &TestBody) -> String {
 fn render(failure: &Failure, trace: &[TraceEvent]) -> String {
     let (test, replay) = test();
     // Another way of replaying belongs to the test that it is written in.
-    let name = if replay == REPLAY { test.clone() } else { String::new() };
+    let name = if replay.starts_with("cargo mc") { test.clone() } else { String::new() };
     report::render(failure, trace, &View::of_plain_test(test, name, replay))
 }
 

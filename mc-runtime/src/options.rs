@@ -94,6 +94,19 @@ impl Reductions {
     }
 }
 
+/// For whom a test was written, and so what of it is seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// For this checker: all that it shares is of the checker's types.
+    #[default]
+    Own,
+    /// For another checker of this kind, which does not see all memory, see [`crate::models`].
+    Foreign,
+    /// For none: std's types are replaced, memory and reference counts are not seen. What its crates keep in statics starts afresh in each execution.
+    Unmodified,
+}
+
 /// All options of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -127,8 +140,8 @@ pub struct Options {
     pub spurious_wakeups: u32,
     /// What is left out.
     pub reductions: Reductions,
-    /// The test was written for a checker that does not see all memory, see [`crate::models`].
-    pub foreign: bool,
+    /// For whom it was written.
+    pub origin: Origin,
 }
 
 impl Default for Options {
@@ -148,7 +161,7 @@ impl Default for Options {
             spurious_failures: 1,
             spurious_wakeups: 1,
             reductions: Reductions::default(),
-            foreign: false,
+            origin: Origin::Own,
         }
     }
 }

@@ -28,6 +28,9 @@
 
 mod choice;
 pub mod future;
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+pub mod harness;
 mod test_macro;
 mod unsize;
 

@@ -1,11 +1,13 @@
 //! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
 
 mod config;
+mod facade;
 mod loom;
 mod profile;
 mod rustflags;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,6 +34,8 @@ pub(crate) enum BuildError {
     PanicAbort,
     #[error(transparent)]
     Loom(#[from] loom::LoomError),
+    #[error(transparent)]
+    Facade(#[from] facade::FacadeError),
 }
 
 impl BuildError {
@@ -39,7 +43,7 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) => ExitCode::Setup,
+            Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) | Self::Facade(_) => ExitCode::Setup,
         }
     }
 }
@@ -52,8 +56,8 @@ pub(crate) struct Built {
     pub(crate) directory: PathBuf,
     /// The workspace's directory: the compiler names files from here.
     pub(crate) workspace: PathBuf,
-    /// Tests are libtest's, and check models: the cfg of the suite.
-    pub(crate) loom: Option<String>,
+    /// What tests other than `#[mc::test]` are checked by: `--loom` or `--std`, as it was asked for.
+    pub(crate) others: Option<String>,
 }
 
 /// A test executable.
@@ -76,22 +80,40 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
-    let (metadata, directory, patch) = match &args.loom {
-        None => (metadata, target.join("mc"), None),
-        Some(_) => {
-            let directory = absolute(target.join("mc/loom"));
-            let (patch, metadata) = loom::patch(&cargo, args, &directory)?;
-            (metadata, directory, Some(patch))
-        }
-    };
-    let settings = patch.as_ref().map_or(&[][..], |patch| &patch.config);
-    let command = command(&cargo, args, &metadata, &directory, settings)?;
+    let mut way = Way { directory: target.join("mc"), ..Way::default() };
+    let mut metadata = metadata;
+    let mut others = None;
+    if let Some(cfg) = &args.loom {
+        way.directory = absolute(target.join("mc/loom"));
+        let patch;
+        (patch, metadata) = loom::patch(&cargo, args, &way.directory)?;
+        way.patch = Some(patch);
+        others = Some(if cfg == "loom" { "--loom".to_owned() } else { format!("--loom={cfg}") });
+    }
+    let mut directory = way.directory.clone();
+    if args.std {
+        directory = absolute(target.join("mc/std"));
+        let facade = facade::facade(&cargo, args, &directory)?;
+        way.directory.clone_from(&facade.directory);
+        way.facade = Some(facade);
+        others = Some("--std".to_owned());
+    }
+    let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;
-    drop(patch); // not before cargo is done
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), loom: args.loom.clone() })
+    drop(way); // the lock file is not put back before cargo is done
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others })
+}
+
+/// How the crates are built.
+#[derive(Debug, Default)]
+struct Way {
+    /// Cargo's target directory.
+    directory: PathBuf,
+    patch: Option<loom::Patch>,
+    facade: Option<facade::Facade>,
 }
 
 fn absolute(path: PathBuf) -> PathBuf {
@@ -119,13 +141,7 @@ fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
     })
 }
 
-fn command(
-    cargo: &Path,
-    args: &BuildArgs,
-    metadata: &Metadata,
-    directory: &Path,
-    settings: &[String],
-) -> Result<Command, BuildError> {
+fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Result<Command, BuildError> {
     let environment: BTreeMap<_, _> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -135,17 +151,51 @@ fn command(
     if rustflags::aborts_on_panic(&environment, &flags) {
         return Err(BuildError::PanicAbort);
     }
-    let injection = rustflags::inject(&environment, &flags, &rustflags::ours(args.loom.as_deref(), &args.cfg));
+    let ours = match &way.facade {
+        Some(facade) => rustflags::of_facade(&facade.flags, &args.cfg),
+        None => rustflags::ours(args.loom.as_deref(), &args.cfg),
+    };
+    let injection = rustflags::inject(&environment, &flags, &ours);
+    let settings = way.patch.as_ref().map_or(&[][..], |patch| &patch.config);
     let packages: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut command = Command::new(cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
     let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
-    command.args(lock).args(args.test_flags()).arg("--target-dir").arg(directory);
+    command.args(lock).args(args.test_flags()).arg("--target-dir").arg(&way.directory);
+    if let Some(facade) = way.facade.as_ref().filter(|_| args.target.is_none()) {
+        command.arg("--target").arg(&facade.target);
+    }
     for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)).chain(settings) {
         command.arg("--config").arg(setting);
     }
     command.envs(injection.environment);
     Ok(command)
+}
+
+/// Writes what is not there yet: a file that is written again is compiled again.
+fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
+    let failed = |source| (path.to_owned(), source);
+    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(failed)?;
+    fs::write(path, text).map_err(failed)
+}
+
+/// The library that packages of ours need: this checkout's if there is one, otherwise the released one.
+fn library(feature: &str) -> toml::Table {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shims");
+    let mut library = toml::Table::new();
+    match beside.canonicalize() {
+        Ok(path) if path.join("Cargo.toml").is_file() => {
+            library.insert("path".to_owned(), path.display().to_string().into());
+        }
+        _ => {
+            library.insert("version".to_owned(), concat!("=", env!("CARGO_PKG_VERSION")).into());
+        }
+    }
+    library.insert("features".to_owned(), vec![toml::Value::from(feature)].into());
+    library
 }
 
 fn cargo_home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {

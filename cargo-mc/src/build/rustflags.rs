@@ -13,15 +13,25 @@ use super::config::{ConfigFlags, Value};
 /// What `cargo mc` adds: the cfg of the checker, that of a loom suite, and those that the user asks for. What a suite forbids in its own code
 /// (`#![deny(warnings)]`) was not said of our types.
 pub(crate) fn ours(loom: Option<&str>, more: &[String]) -> Vec<String> {
+    let mut flags = cfgs(["mc"].into_iter().chain(loom).chain(more.iter().map(String::as_str)));
+    if loom.is_some() {
+        flags.extend(["--cap-lints", "warn"].map(str::to_owned));
+    }
+    flags
+}
+
+/// What `cargo mc test --std` adds: the crates are as they are, without the cfg of the checker.
+pub(crate) fn of_facade(facade: &[String], more: &[String]) -> Vec<String> {
+    facade.iter().cloned().chain(cfgs(more.iter().map(String::as_str))).collect()
+}
+
+fn cfgs<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut flags = Vec::new();
-    for cfg in ["mc"].into_iter().chain(loom).chain(more.iter().map(String::as_str)) {
+    for cfg in names {
         flags.extend(["--cfg".to_owned(), cfg.to_owned()]);
         if !cfg.contains('=') {
             flags.extend(["--check-cfg".to_owned(), format!("cfg({cfg})")]);
         }
-    }
-    if loom.is_some() {
-        flags.extend(["--cap-lints", "warn"].map(str::to_owned));
     }
     flags
 }

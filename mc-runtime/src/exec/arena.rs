@@ -88,8 +88,8 @@ pub(crate) struct Heap {
     pub cleans: bool,
     /// The limit was reached.
     pub exhausted: bool,
-    /// Owners that are not seen count, see `Options::foreign`.
-    pub foreign: bool,
+    /// There may be owners that are not seen, see `Options::origin`.
+    pub owned_unseen: bool,
     /// Then: a block like one of std's `Arc` was freed since the engine last looked.
     pub freed_arc: bool,
     /// Served by the system instead: the rehearsal, in which what is made once per process is made.
@@ -120,7 +120,7 @@ impl Heap {
             double_free: None,
             cleans: false,
             exhausted: false,
-            foreign: false,
+            owned_unseen: false,
             freed_arc: false,
             rehearsal: false,
             rehearsed: FxHashMap::default(),
@@ -285,7 +285,7 @@ impl Heap {
             return;
         };
         block.freed = true;
-        self.freed_arc |= self.foreign && block.counts() == Some([0, 0]);
+        self.freed_arc |= self.owned_unseen && block.counts() == Some([0, 0]);
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
         if last && slot == current && block.events == self.events {
@@ -330,6 +330,13 @@ impl Heap {
 }
 
 impl Block {
+    /// What it holds, word by word.
+    pub(crate) fn words(self) -> impl Iterator<Item = usize> {
+        let at = self.start as *const usize;
+        // SAFETY: the block lies in the mapping of its region and is aligned to 16 as all are; words that were never written are read as whatever they hold.
+        (0..self.size / size_of::<usize>()).map(move |word| unsafe { at.add(word).read_volatile() })
+    }
+
     /// Its first two words, where an `Arc` of std's counts its owners.
     fn counts(&self) -> Option<[usize; 2]> {
         // SAFETY: the block lies in the mapping of its region, is aligned to 16 as all are, and has that many bytes.

@@ -5,6 +5,7 @@ use super::cells::Access;
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{LocationId, ThreadId};
+use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::fmt;
 use std::ops::Range;
@@ -128,7 +129,7 @@ impl Engine {
 
     /// May the memory that was freed have been owned through counts that are not seen, those of std's `Arc`? What they order is then not seen either.
     fn may_be_owned_unseen(&self) -> bool {
-        self.options.foreign && self.heap.as_ref().is_some_and(|h| h.freed_arc || h.drops_arc())
+        self.options.origin != Origin::Own && self.heap.as_ref().is_some_and(|h| h.freed_arc || h.drops_arc())
     }
 
     fn free(&mut self, range: (usize, usize)) {
@@ -240,6 +241,10 @@ impl Engine {
             let to = object.at as *mut u8;
             // SAFETY: as in `remember_static`; what the object owned was dropped before, and the execution is over.
             unsafe { to.copy_from_nonoverlapping(object.bytes.as_ptr(), object.bytes.len()) };
+        }
+        #[cfg(feature = "unmodified")]
+        if self.options.origin == Origin::Unmodified {
+            super::tested_data::restore();
         }
     }
 }

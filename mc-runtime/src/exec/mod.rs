@@ -11,8 +11,10 @@ mod cells;
 mod conclude;
 mod coroutine;
 mod guide;
+mod hash_keys;
 mod held;
 mod last_look;
+mod leaks;
 mod liveness;
 mod locations;
 mod memory;
@@ -22,6 +24,8 @@ mod sample;
 mod spin;
 mod state;
 mod symmetry;
+#[cfg(feature = "unmodified")]
+pub(crate) mod tested_data;
 mod thread;
 mod unsync;
 mod wakeups;
@@ -30,7 +34,7 @@ use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::ops::BARRIER_ORDER;
-use crate::options::{MemoryModel, Options};
+use crate::options::{MemoryModel, Options, Origin};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
 pub(crate) use access::Accessed;
@@ -171,7 +175,7 @@ impl Engine {
         let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
         let mut heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
         if let Some(heap) = &mut heap {
-            heap.foreign = options.foreign;
+            heap.owned_unseen = options.origin != Origin::Own;
         }
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
@@ -238,6 +242,9 @@ impl Engine {
             heap.cleans = self.loops.any();
         }
         self.guide.begin();
+        if self.options.origin == Origin::Unmodified {
+            hash_keys::reset();
+        }
     }
 
     fn ensure_thread(&mut self, thread: ThreadId) {

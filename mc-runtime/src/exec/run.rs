@@ -7,6 +7,7 @@ use super::{Ending, Engine, Found, state};
 use crate::ids::ThreadId;
 use crate::operation::{Code, Operation};
 use crate::ops::{self, Cut};
+use crate::options::Origin;
 use crate::outcome::FailureKind;
 use crate::worker::crash;
 use std::any::Any;
@@ -126,9 +127,9 @@ unsafe fn finish(engine: *mut Engine) {
     }
     // SAFETY: as above.
     let e = unsafe { &mut *engine };
-    e.restore_statics();
     e.look_at_frees();
     e.look_for_leaks();
+    e.restore_statics();
 }
 
 /// Unwinds what is left of a cut execution: children before the threads that may own what they borrow.
@@ -241,7 +242,9 @@ impl Engine {
 
     /// What outlives the execution, in a test that may let it.
     fn keep_memory(&mut self, ending: Ending) {
-        let Some(heap) = self.heap.as_mut().filter(|h| self.options.foreign && !h.rehearsal) else { return };
+        let Some(heap) = self.heap.as_mut().filter(|h| self.options.origin == Origin::Foreign && !h.rehearsal) else {
+            return;
+        };
         self.kept = match ending {
             Ending::Complete => heap.keep(|block| !block.tracked),
             // Of what its threads had, only what something else points to.
@@ -252,27 +255,6 @@ impl Engine {
                 heap.keep(|block| pointers.iter().any(|at| within(block, *at)))
             }
         };
-    }
-
-    fn look_for_leaks(&mut self) {
-        let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal) else { return };
-        let foreign = self.options.foreign;
-        let live: Vec<(usize, arena::Block)> = heap.live().filter(|(_, b)| b.tracked || !foreign).collect();
-        if live.is_empty() || self.failure.is_some() {
-            return;
-        }
-        let bytes: usize = live.iter().map(|(_, b)| b.size).sum();
-        let mut lines =
-            vec![format!("leak: {} of {bytes} bytes still allocated at the end", count(live.len(), "block"))];
-        for (slot, block) in live.iter().take(5) {
-            let thread = ThreadId(*slot as u32);
-            let after = block.events.checked_sub(1).map(|last| thread.event(last as usize));
-            let site = after.filter(|id| self.explorer.graph.contains(*id)).and_then(|id| self.explorer.graph.site(id));
-            let place = site.map_or(String::new(), |s| format!(", after {}:{}", s.file(), s.line()));
-            lines.push(format!("{} bytes allocated by {}{place}", block.size, self.thread_name(thread)));
-        }
-        let thread = ThreadId(live[0].0 as u32);
-        self.record(Found { kind: FailureKind::Leak, message: lines.join("\n"), thread, site: None });
     }
 
     /// A panic that nobody caught reached the end of a thread's code.
@@ -293,10 +275,6 @@ impl Engine {
         }
         self.record(Found { kind: FailureKind::Panic, message, thread, site });
     }
-}
-
-fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// All that a thread of the test does, on its coroutine. Does not unwind.

@@ -60,7 +60,7 @@ fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
 }
 
 /// The executable's thread-locals of this thread of the operating system.
-fn thread_locals() -> (usize, usize) {
+pub(super) fn thread_locals() -> (usize, usize) {
     static SIZE: OnceLock<usize> = OnceLock::new();
     let size = *SIZE.get_or_init(|| {
         let mut size = 0usize;
@@ -99,6 +99,20 @@ pub(super) fn pointers(wanted: impl Fn(usize) -> bool) -> Vec<usize> {
             }
         }
     }
+    found
+}
+
+/// How far the executable lies above the addresses that its file gives.
+#[cfg(feature = "unmodified")]
+pub(super) fn load_address() -> usize {
+    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the dynamic loader passes a valid description, and `found` is the number below.
+        unsafe { *found.cast::<usize>() = (*info).dlpi_addr as usize };
+        1 // the executable comes first; no more
+    }
+    let mut found = 0usize;
+    // SAFETY: `visit` only reads the header that it is given, and writes to the number that is passed through.
+    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
     found
 }
 

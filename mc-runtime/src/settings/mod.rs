@@ -176,7 +176,7 @@ impl Layer {
             spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
-            foreign: lower.foreign,
+            origin: lower.origin,
         }
     }
 }

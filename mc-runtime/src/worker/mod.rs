@@ -13,6 +13,8 @@ mod server;
 
 pub(crate) use replay::retrace;
 use server::STOP;
+#[cfg(feature = "unmodified")]
+pub(crate) use server::cannot_begin;
 pub use server::run_test;
 
 pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};

@@ -7,7 +7,7 @@ use super::{Message, Replayed, TraceEvent, crash};
 use crate::check::make_failure;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Follower, Guide, arena};
-use crate::options::Options;
+use crate::options::{Options, Origin};
 use crate::schedule::Schedule;
 use crate::trace::Tracer;
 
@@ -57,7 +57,7 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
     (options.spurious_failures, options.spurious_wakeups) = schedule.spurious;
     let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
     engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
-    if std::env::var_os(NO_REHEARSAL).is_none() && !engine.options.foreign {
+    if std::env::var_os(NO_REHEARSAL).is_none() && engine.options.origin != Origin::Foreign {
         crash::rehearse(has_client());
         rehearse(&mut engine, body);
         crash::rehearse(false);

@@ -114,6 +114,16 @@ pub(super) fn refuse(message: String, exit_code: u8) -> ! {
     finish(i32::from(exit_code))
 }
 
+/// Nothing can be checked in this process.
+#[cfg(feature = "unmodified")]
+pub(crate) fn cannot_begin(message: String) -> ! {
+    if has_client() {
+        refuse(message, 96);
+    }
+    eprintln!("error: {message}");
+    std::process::exit(96)
+}
+
 /// Set when the client asks to stop.
 pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 

@@ -6,14 +6,13 @@
 mod lock;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cargo_metadata::{CargoOpt, Metadata};
 
-use super::BuildError;
+use super::{BuildError, library, write};
 use crate::args::BuildArgs;
 
 pub(crate) use lock::Lock;
@@ -43,22 +42,6 @@ pub(crate) enum LoomError {
     Conflict { message: String },
 }
 
-/// The library that the packages need: this checkout's if there is one, otherwise the released one.
-fn library() -> toml::Table {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shims");
-    let mut library = toml::Table::new();
-    match beside.canonicalize() {
-        Ok(path) if path.join("Cargo.toml").is_file() => {
-            library.insert("path".to_owned(), path.display().to_string().into());
-        }
-        _ => {
-            library.insert("version".to_owned(), concat!("=", env!("CARGO_PKG_VERSION")).into());
-        }
-    }
-    library.insert("features".to_owned(), vec![toml::Value::from("checked")].into());
-    library
-}
-
 /// The whole package that stands in for `loom` of this version.
 fn manifest(version: &str) -> String {
     let features = ["checkpoint", "futures", "serde", "serde_json", "pin-utils"];
@@ -74,7 +57,7 @@ fn manifest(version: &str) -> String {
         package.insert("version".to_owned(), version.into());
     }
     table.insert("features".to_owned(), toml::Table::from_iter(features.map(|f| (f.to_owned(), empty()))).into());
-    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library().into())]);
+    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library("checked").into())]);
     table.insert("dependencies".to_owned(), dependencies.into());
     table.to_string()
 }
@@ -89,8 +72,8 @@ pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<
     let mut config = Vec::new();
     for version in versions {
         let package = directory.join("packages").join(&version);
-        write(&package.join("Cargo.toml"), &manifest(&version))?;
-        write(&package.join("src/lib.rs"), LIBRARY)?;
+        write(&package.join("Cargo.toml"), &manifest(&version)).map_err(io_error)?;
+        write(&package.join("src/lib.rs"), LIBRARY).map_err(io_error)?;
         let path = toml::Value::String(package.display().to_string());
         let key = format!("loom-{}", version.replace(['.', '+'], "-"));
         config.push(format!("patch.crates-io.{key}.package=\"loom\""));
@@ -100,6 +83,10 @@ pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<
     let patch = Patch { config, lock };
     let metadata = patch.settle(cargo, args)?;
     Ok((patch, metadata))
+}
+
+fn io_error((path, source): (PathBuf, io::Error)) -> LoomError {
+    LoomError::Io { path, source }
 }
 
 /// The versions of loom that the graph has.
@@ -170,16 +157,6 @@ fn in_the_way(message: &str) -> Vec<String> {
         Some(format!("{name}@{}", version.split(' ').next()?))
     };
     message.lines().filter_map(name).collect()
-}
-
-/// Writes what is not there yet: a file that is written again is compiled again.
-fn write(path: &Path, text: &str) -> Result<(), LoomError> {
-    let failed = |source| LoomError::Io { path: path.to_owned(), source };
-    if fs::read_to_string(path).is_ok_and(|present| present == text) {
-        return Ok(());
-    }
-    fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(failed)?;
-    fs::write(path, text).map_err(failed)
 }
 
 #[cfg(test)]

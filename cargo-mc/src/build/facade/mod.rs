@@ -1,0 +1,238 @@
+//! `--std`: the crates are built as they are, against facades of `std`, `core` and `test`, which hand on the real ones but for what the checker controls.
+//!
+//! rustc takes `--extern std=..` for `std` in every crate that gets the flag: those of the target, not build scripts and procedural macros. Cargo does not notice
+//! that a library behind such a flag has changed, so that the folder, and with it the whole build, is named after what the facades are made from.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use cargo_metadata::{Artifact, Message};
+
+use super::{BuildError, library, write};
+use crate::args::BuildArgs;
+
+/// What the build of the crates needs.
+#[derive(Debug)]
+pub(crate) struct Facade {
+    /// For rustc, for all crates of the target.
+    pub(crate) flags: Vec<String>,
+    /// The triple of this machine, without which cargo gives build scripts the same flags.
+    pub(crate) target: String,
+    /// Where cargo builds.
+    pub(crate) directory: PathBuf,
+}
+
+/// Why the facades cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FacadeError {
+    #[error("`--std` checks what runs on this machine, {host}; it cannot build for {target}")]
+    Target { host: String, target: String },
+    #[error("`{} -vV` does not say what it is for", .rustc.display())]
+    Version { rustc: PathBuf },
+    #[error("cannot run `{}`: {source}", .program.display())]
+    Run { program: PathBuf, source: io::Error },
+    #[error("the checker itself does not build, so `--std` cannot be used")]
+    Checker,
+    #[error("`{}`: {source}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error(
+        "the facade of `{name}` does not compile with this toolchain ({version}), so `--std` cannot be used with it\n{message}\n  \
+         = help: tests with `#[mc::test]` and the types of `mc` need no facade"
+    )]
+    Compile { name: &'static str, version: String, message: String },
+    #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
+    Blank { path: PathBuf },
+}
+
+const SOURCES: [(&str, &str); 3] = [
+    ("core", include_str!("sources/core.rs")),
+    ("std", include_str!("sources/std.rs")),
+    ("test", include_str!("sources/test.rs")),
+];
+const CHECKER: &str = include_str!("sources/checker.rs");
+const METADATA: &str = "-Cmetadata=mc-facade";
+
+/// Builds them below `directory`, if they are not there yet.
+pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<Facade, BuildError> {
+    if directory.to_string_lossy().contains(char::is_whitespace) {
+        return Err(FacadeError::Blank { path: directory.to_owned() }.into());
+    }
+    let rustc = PathBuf::from(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let version = version(&rustc)?;
+    let field = |name: &str| version.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
+    let host = field("host: ");
+    if host.is_empty() {
+        return Err(FacadeError::Version { rustc }.into());
+    }
+    if let Some(target) = args.target.clone().filter(|target| *target != host) {
+        return Err(FacadeError::Target { host, target }.into());
+    }
+    let checker = Checker::build(cargo, args, &directory.join("checker"))?;
+    let mut hasher = DefaultHasher::new();
+    (&version, SOURCES, &checker.made).hash(&mut hasher);
+    let directory = directory.join(format!("{:016x}", hasher.finish()));
+    let libraries = directory.join("facade");
+    if !libraries.is_dir() {
+        let compiler = Compiler { rustc: &rustc, release: field("release: "), host: &host, checker: &checker };
+        compiler.all(&libraries)?;
+    }
+    let mut flags = vec![format!("-Ldependency={}", checker.dependencies.display()), "--cap-lints=warn".to_owned()];
+    for (name, _) in SOURCES {
+        flags.push("--extern".to_owned());
+        flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
+    }
+    Ok(Facade { flags, target: host, directory })
+}
+
+fn version(rustc: &Path) -> Result<String, FacadeError> {
+    let output = Command::new(rustc).arg("-vV").output();
+    let output = output.map_err(|source| FacadeError::Run { program: rustc.to_owned(), source })?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The checker, compiled with the real std.
+struct Checker {
+    library: PathBuf,
+    dependencies: PathBuf,
+    /// The names of its crates.
+    crates: Vec<String>,
+    /// All of its files, and when they were written.
+    made: Vec<(PathBuf, Option<SystemTime>)>,
+}
+
+impl Checker {
+    fn build(cargo: &Path, args: &BuildArgs, package: &Path) -> Result<Self, BuildError> {
+        write(&package.join("Cargo.toml"), &manifest()).map_err(io_error)?;
+        write(&package.join("lib.rs"), CHECKER).map_err(io_error)?;
+        let mut command = Command::new(cargo);
+        command.args(["build", "--release", "--quiet", "--message-format=json-render-diagnostics", "--manifest-path"]);
+        command.arg(package.join("Cargo.toml")).arg("--target-dir").arg(package.join("target"));
+        command.args(args.network_flags());
+        // It is the same whatever the flags of the user's crates are.
+        command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", "").env_remove("CARGO_BUILD_TARGET");
+        let run = |source| FacadeError::Run { program: cargo.to_owned(), source };
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(run)?;
+        let stdout = child.stdout.take().ok_or(FacadeError::Checker)?;
+        let mut artifacts = Vec::new();
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            if let Message::CompilerArtifact(artifact) = message.map_err(run)? {
+                artifacts.push(artifact);
+            }
+        }
+        if !child.wait().map_err(run)?.success() {
+            return Err(FacadeError::Checker.into());
+        }
+        Self::of(&artifacts, package).ok_or_else(|| FacadeError::Checker.into())
+    }
+
+    fn of(artifacts: &[Artifact], package: &Path) -> Option<Self> {
+        let libraries: Vec<_> = artifacts.iter().filter_map(|artifact| Some((artifact, rlib(artifact)?))).collect();
+        let library = libraries.iter().find(|(artifact, _)| artifact.target.name == "mc_facade")?.1.clone();
+        let written = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
+        let made = libraries.iter().map(|(_, path)| (path.clone(), written(path))).collect();
+        let crates = libraries.iter().map(|(artifact, _)| artifact.target.name.replace('-', "_")).collect();
+        Some(Self { library, dependencies: package.join("target/release/deps"), crates, made })
+    }
+}
+
+fn rlib(artifact: &Artifact) -> Option<PathBuf> {
+    artifact.filenames.iter().find(|name| name.extension() == Some("rlib")).map(PathBuf::from)
+}
+
+fn io_error((path, source): (PathBuf, io::Error)) -> FacadeError {
+    FacadeError::Io { path, source }
+}
+
+fn manifest() -> String {
+    let mut table: toml::Table = toml::toml! {
+        [package]
+        name = "mc-facade"
+        version = "0.0.0"
+        edition = "2024"
+        publish = false
+        [lib]
+        path = "lib.rs"
+        [profile.release]
+        opt-level = 3
+        debug = false
+        debug-assertions = false
+        overflow-checks = false
+        panic = "unwind"
+        strip = false
+        lto = false
+        [profile.release.package.mc-runtime]
+        codegen-units = 1
+        [workspace]
+    };
+    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library("unmodified").into())]);
+    table.insert("dependencies".to_owned(), dependencies.into());
+    table.to_string()
+}
+
+/// How the facades are compiled.
+struct Compiler<'a> {
+    rustc: &'a Path,
+    release: String,
+    host: &'a str,
+    checker: &'a Checker,
+}
+
+impl Compiler<'_> {
+    /// All of them, into a folder that is there when they are.
+    fn all(&self, libraries: &Path) -> Result<(), FacadeError> {
+        let failed = |source| FacadeError::Io { path: libraries.to_owned(), source };
+        let parent = libraries.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(failed)?;
+        let made = tempfile::tempdir_in(parent).map_err(failed)?;
+        for (name, source) in SOURCES {
+            self.one(name, source, made.path())?;
+        }
+        match fs::rename(made.keep(), libraries) {
+            // Somebody else was faster, with the same.
+            Err(_) if libraries.is_dir() => Ok(()),
+            renamed => renamed.map_err(failed),
+        }
+    }
+
+    fn one(&self, name: &'static str, source: &str, directory: &Path) -> Result<(), FacadeError> {
+        let file = directory.join(format!("{name}.rs"));
+        fs::write(&file, source).map_err(|source| FacadeError::Io { path: file.clone(), source })?;
+        let mut command = Command::new(self.rustc);
+        command.args([
+            "--edition=2024",
+            "--crate-type=rlib",
+            "-O",
+            METADATA,
+            "--cap-lints=allow",
+            "--crate-name",
+            name,
+        ]);
+        command.args(["--target", self.host, "--out-dir"]).arg(directory).arg(&file);
+        command.arg("--extern").arg(format!("mc_facade={}", self.checker.library.display()));
+        command.arg(format!("-Ldependency={}", self.checker.dependencies.display()));
+        command.env("MC_FACADE_CRATES", self.checker.crates.join(" "));
+        let output = command.output().map_err(|source| FacadeError::Run { program: self.rustc.to_owned(), source })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+        Err(FacadeError::Compile { name, version: self.release.clone(), message })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checker_is_a_workspace_of_its_own_and_optimised() {
+        let table: toml::Table = manifest().parse().unwrap();
+        assert!(table.contains_key("workspace"));
+        assert_eq!(table["profile"]["release"]["opt-level"].as_integer(), Some(3));
+        assert_eq!(table["dependencies"]["mc-shims"]["features"][0].as_str(), Some("unmodified"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Tests that were written for no checker: what stands in for libtest calls this (`cargo mc test --std`).
+
+use crate::models::{self, Bounds};
+use crate::outcome::Outcome;
+use crate::worker;
+
+/// Gets this process ready. `checker`: the names of the crates that the checker itself is made of; statics of all others start afresh in each execution.
+///
+/// Ends the process when that cannot be done, and says why.
+pub fn begin(checker: &[&str]) {
+    if let Err(message) = crate::exec::tested_data::remember(checker) {
+        worker::cannot_begin(message);
+    }
+}
+
+/// Checks a test, as [`models::check`] does a model.
+///
+/// # Panics
+/// As that.
+#[track_caller]
+pub fn check(body: impl Fn() + Send + Sync + 'static) -> Outcome {
+    models::check(Bounds { unmodified: true, replay: Some("cargo mc replay --std"), ..Bounds::default() }, body)
+}
