@@ -202,7 +202,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn compare_with_rehearsal(&mut self, ending: Ending) {
         let first = self.executions + self.blocked + self.too_long == 0;
         // What a loop does to the system's heap is not seen in a rehearsal.
-        let loops = self.engine.compares_states();
+        let loops = self.engine.compares_states() || self.engine.sees_counts();
         let comparable = first && !loops && !self.engine.guide.decides() && ending != Ending::Failed;
         if comparable && self.expected.is_some_and(|e| e != self.digest()) {
             let message = "the test does not do the same each time: its first execution has other events than a rehearsal of it, \
@@ -305,12 +305,24 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if dropped > 0 {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
+        if !self.sees_memory() {
+            self.cut.push(bound("instrument", 0, 1));
+        }
         match (self.failures.is_empty(), self.cut.is_empty()) {
             (false, _) => Verdict::Failed,
             (true, false) => Verdict::Bounded,
             (true, true) if self.shares_nothing() => Verdict::Ran,
             (true, true) => Verdict::Proved,
         }
+    }
+
+    /// Would a data race be seen?
+    fn sees_memory(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        if self.engine.options.origin == Origin::Unmodified {
+            return crate::instrumentation::is_on() || self.shares_nothing();
+        }
+        true
     }
 
     /// A test that was written for no checker, and has no second thread: there is nothing to explore.

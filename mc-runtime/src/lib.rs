@@ -11,6 +11,8 @@ mod explore;
 mod graph;
 mod hooks;
 mod ids;
+#[cfg(feature = "unmodified")]
+mod instrumentation;
 pub mod judge;
 pub mod meta;
 mod model;
@@ -23,6 +25,8 @@ pub mod plain;
 pub mod report;
 pub mod schedule;
 pub mod settings;
+#[cfg(feature = "unmodified")]
+mod symbols;
 mod trace;
 #[cfg(feature = "unmodified")]
 pub mod unmodified;

@@ -5,9 +5,11 @@ use crate::outcome::Outcome;
 use crate::worker;
 
 /// Gets this process ready. `checker`: the names of the crates that the checker itself is made of; statics of all others start afresh in each execution.
+/// `folder`: where the sources of its types are; what they do to memory is not looked at.
 ///
 /// Ends the process when that cannot be done, and says why.
-pub fn begin(checker: &[&str]) {
+pub fn begin(checker: &[&str], folder: &'static str) {
+    crate::symbols::set_checker(folder);
     if let Err(message) = crate::exec::tested_data::remember(checker) {
         worker::cannot_begin(message);
     }

@@ -37,7 +37,7 @@ pub enum ShouldPanic {
 pub fn main(tests: impl Iterator<Item = Test>, checker: &[&str]) {
     let arguments = Arguments::from_args();
     if !arguments.list {
-        unmodified::begin(checker);
+        unmodified::begin(checker, env!("CARGO_MANIFEST_DIR"));
     }
     let trials = tests.map(|test| {
         let trial = Trial::test(test.name, move || {

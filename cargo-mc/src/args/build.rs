@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// What is built, and how.
 #[derive(Debug, Default, Args)]
@@ -48,6 +48,9 @@ pub(crate) struct BuildArgs {
     /// Check the crates as they are: all of their tests, with std's own types, which are replaced below them
     #[arg(long, conflicts_with = "loom")]
     pub(crate) std: bool,
+    /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free, or only atomics, which is faster and proves less
+    #[arg(long, value_name = "WHAT", default_value = "memory", requires = "std")]
+    pub(crate) instrument: Instrument,
     /// Set this cfg too, for all packages
     #[arg(long, value_name = "SPEC")]
     pub(crate) cfg: Vec<String>,
@@ -60,6 +63,16 @@ pub(crate) struct BuildArgs {
     /// Both of --offline and --locked
     #[arg(long)]
     pub(crate) frozen: bool,
+}
+
+/// What the compiler makes visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Instrument {
+    /// Plain accesses too.
+    #[default]
+    Memory,
+    /// What std's types do.
+    Atomics,
 }
 
 impl BuildArgs {

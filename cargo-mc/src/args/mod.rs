@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use build::BuildArgs;
+pub(crate) use build::{BuildArgs, Instrument};
 pub(crate) use check::CheckArgs;
 
 /// Checks concurrent Rust under every schedule and every outcome that the memory model allows

@@ -98,7 +98,7 @@ fn found(outcome: &Outcome) -> String {
 fn explored(finished: &Finished) -> String {
     let (outcome, options) = (&finished.outcome, &finished.options);
     if outcome.verdict == Verdict::Ran {
-        return "once: it checks no model".to_owned();
+        return "once: there is nothing to check".to_owned();
     }
     if outcome.verdict == Verdict::Sampled {
         let runs = counted(outcome.executions + outcome.blocked, "run");
@@ -123,6 +123,7 @@ fn bound(bound: &Bound) -> String {
         "time_limit" => format!("stopped after {}", seconds(bound.value as f64)),
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
+        "instrument" => "plain memory was not looked at".to_owned(),
         "max_failures" => format!("stopped after {}", counted(bound.value, "failure")),
         other => format!("{cut} cut by {other} = {value}"),
     }

@@ -188,6 +188,17 @@ impl Engine {
             let message = format!("{} of an atomic in memory that was freed", describe(operation));
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
+        #[cfg(feature = "unmodified")]
+        if crate::instrumentation::is_on() {
+            let event = self.explorer.graph.event(id);
+            let (size, at) = (event.operation.width.bytes(), self.locations.address(location));
+            if let Some(at) = at {
+                self.touch_atomic(at, size, wrote, site);
+                if self.cutting {
+                    return self.cut_step();
+                }
+            }
+        }
         self.trace(id, site, old);
         Step::Done(Accessed { old, wrote })
     }

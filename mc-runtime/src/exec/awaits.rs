@@ -64,6 +64,8 @@ impl Engine {
         self.explorer.graph.truncate(stamp);
         self.order.pop();
         self.left.truncate(left);
+        #[cfg(feature = "unmodified")]
+        self.later.clear();
         let me = &mut self.threads[thread.slot()];
         me.tried.push(value);
         me.position -= 1;
@@ -80,6 +82,8 @@ impl Engine {
         let Some(Open { read, .. }) = me.open.take() else { return };
         me.forget_tries();
         self.explorer.add_other_reads(read);
+        #[cfg(feature = "unmodified")]
+        self.flush_later();
     }
 
     /// Has a thread that waits something to try?

@@ -129,6 +129,10 @@ impl Engine {
 
     /// May the memory that was freed have been owned through counts that are not seen, those of std's `Arc`? What they order is then not seen either.
     fn may_be_owned_unseen(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        if crate::instrumentation::is_on() {
+            return false;
+        }
         self.options.origin != Origin::Own && self.heap.as_ref().is_some_and(|h| h.freed_arc || h.drops_arc())
     }
 
@@ -137,6 +141,8 @@ impl Engine {
             let _: Step<()> = self.told_apart();
             return;
         }
+        #[cfg(feature = "unmodified")]
+        self.free_touched(range);
         let mut cells = std::mem::take(&mut self.cells);
         let race = cells.free(range, |old| self.is_ordered(old.thread, old.events));
         self.cells = cells;

@@ -13,6 +13,8 @@ mod coroutine;
 mod guide;
 mod hash_keys;
 mod held;
+#[cfg(feature = "unmodified")]
+mod instrumented;
 mod last_look;
 mod leaks;
 mod liveness;
@@ -21,6 +23,8 @@ mod memory;
 mod plain;
 pub(crate) mod run;
 mod sample;
+#[cfg(feature = "unmodified")]
+mod shadow;
 mod spin;
 mod state;
 mod symmetry;
@@ -47,6 +51,8 @@ pub use last_look::Looked;
 use locations::Locations;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
+#[cfg(feature = "unmodified")]
+pub(crate) use shadow::Where;
 use spin::Loops;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
@@ -166,6 +172,14 @@ pub(crate) struct Engine {
     pub kept: usize,
     /// Non-atomic accesses that have begun.
     held: Vec<held::Held>,
+    #[cfg(feature = "unmodified")]
+    shadow: shadow::Shadow,
+    /// Accesses of the running thread since its open read.
+    #[cfg(feature = "unmodified")]
+    later: Vec<instrumented::Later>,
+    /// Counts up, so that states are not like each other of which not all is known.
+    #[cfg(feature = "unmodified")]
+    pub unlike: u64,
 }
 
 impl Engine {
@@ -216,6 +230,12 @@ impl Engine {
             unsync: Vec::new(),
             kept: 0,
             held: Vec::new(),
+            #[cfg(feature = "unmodified")]
+            shadow: shadow::Shadow::default(),
+            #[cfg(feature = "unmodified")]
+            later: Vec::new(),
+            #[cfg(feature = "unmodified")]
+            unlike: 0,
             options,
         }
     }
@@ -237,6 +257,11 @@ impl Engine {
         self.threads[0].state = State::Unstarted;
         self.locations.reset();
         self.cells.reset();
+        #[cfg(feature = "unmodified")]
+        {
+            self.shadow.reset();
+            self.later.clear();
+        }
         if let Some(heap) = &mut self.heap {
             heap.reset();
             heap.cleans = self.loops.any();
@@ -418,6 +443,14 @@ impl Engine {
         self.symmetry &= other.symmetry;
         self.loops = other.loops.clone();
         self.progress = other.progress.clone();
+    }
+
+    /// Was a count of an `Arc` of std's an event? In a rehearsal, none is.
+    pub(crate) fn sees_counts(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        return self.unlike > 0;
+        #[cfg(not(feature = "unmodified"))]
+        false
     }
 
     /// The running thread cannot get on.

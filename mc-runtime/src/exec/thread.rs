@@ -129,6 +129,9 @@ pub(crate) struct Thread {
     pub unlooked: bool,
     /// Addresses whose clocks count as known while a destructor runs.
     pub acquired: Vec<Range<usize>>,
+    /// The `Arc`s of std's whose values it is dropping.
+    #[cfg(feature = "unmodified")]
+    pub dropping: Vec<super::instrumented::Dropping>,
     /// The last panic.
     pub panicked: Option<Panicked>,
     /// How often the cut was raised in it.
@@ -194,6 +197,8 @@ impl Default for Thread {
             woken: None,
             unlooked: false,
             acquired: Vec::new(),
+            #[cfg(feature = "unmodified")]
+            dropping: Vec::new(),
             panicked: None,
             raised: 0,
             inert: 0,
@@ -222,6 +227,8 @@ impl Thread {
         self.spurious = 0;
         (self.wakeups, self.woken, self.unlooked) = (0, None, false);
         self.acquired.clear();
+        #[cfg(feature = "unmodified")]
+        self.dropping.clear();
         self.panicked = None;
         self.raised = 0;
         self.inert = 0;

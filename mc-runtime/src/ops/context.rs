@@ -67,9 +67,18 @@ pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> 
     }
 }
 
+/// The calling thread does not go on, and is not unwound either.
+#[cfg(feature = "unmodified")]
+pub(crate) fn stop_for_good() -> ! {
+    with_engine(|e| e.threads[e.current.slot()].state = crate::exec::State::Abandoned);
+    loop {
+        suspend();
+    }
+}
+
 /// Switches to the scheduler.
 #[inline(never)]
-fn suspend() {
+pub(crate) fn suspend() {
     let here = stack_pointer();
     let suspender = with_engine(|e| {
         let me = &mut e.threads[e.current.slot()];

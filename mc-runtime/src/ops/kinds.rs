@@ -14,6 +14,18 @@ pub enum Width {
     W64,
 }
 
+#[cfg(feature = "unmodified")]
+impl Width {
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::W8 => 1,
+            Self::W16 => 2,
+            Self::W32 => 4,
+            Self::W64 => 8,
+        }
+    }
+}
+
 /// What a read-modify-write does with the old value. All wrap, in the width of the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -18,6 +18,8 @@ pub use context::Cut;
 pub(crate) use context::{
     ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
+#[cfg(feature = "unmodified")]
+pub(crate) use context::{stop_for_good, suspend};
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use cargo_metadata::{Artifact, Message};
 
 use super::{BuildError, library, write};
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, Instrument};
 
 /// What the build of the crates needs.
 #[derive(Debug)]
@@ -54,6 +54,9 @@ const SOURCES: [(&str, &str); 3] = [
     ("test", include_str!("sources/test.rs")),
 ];
 const CHECKER: &str = include_str!("sources/checker.rs");
+/// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker.
+const INSTRUMENTATION: [&str; 4] =
+    ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
 const METADATA: &str = "-Cmetadata=mc-facade";
 
 /// Builds them below `directory`, if they are not there yet.
@@ -73,14 +76,18 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
     }
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
     let mut hasher = DefaultHasher::new();
-    (&version, SOURCES, &checker.made).hash(&mut hasher);
+    (&version, SOURCES, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
     let directory = directory.join(format!("{:016x}", hasher.finish()));
     let libraries = directory.join("facade");
     if !libraries.is_dir() {
         let compiler = Compiler { rustc: &rustc, release: field("release: "), host: &host, checker: &checker };
         compiler.all(&libraries)?;
     }
-    let mut flags = vec![format!("-Ldependency={}", checker.dependencies.display()), "--cap-lints=warn".to_owned()];
+    let search = [&checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
+    let mut flags: Vec<String> = search.into_iter().chain(["--cap-lints=warn".to_owned()]).collect();
+    if args.instrument == Instrument::Memory {
+        flags.extend(INSTRUMENTATION.map(str::to_owned));
+    }
     for (name, _) in SOURCES {
         flags.push("--extern".to_owned());
         flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));

@@ -54,7 +54,7 @@ impl Process {
         });
         // A group of its own: Ctrl-C reaches this process only, which then decides; and everything that a body starts ends with it.
         command.process_group(0);
-        set_signals(&mut command);
+        set_up(&mut command);
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().ok_or_else(|| std::io::Error::other("no pipe"))?;
         let (sender, lines) = sync_channel(BACKLOG);
@@ -134,19 +134,21 @@ impl Drop for Process {
     }
 }
 
-/// A worker does not outlive the one who would read its words, however that one ends. An interrupt reaches it, also where this process was started with
+/// The executable and its stacks are at the same addresses each time: what a test makes of an address is the same in a replay. A worker does not outlive the one who would read its words, however that one ends. An interrupt reaches it, also where this process was started with
 /// interrupts ignored, as a shell does in the background: a handler can be set then, but not in a shell.
-fn set_signals(command: &mut Command) {
+fn set_up(command: &mut Command) {
     let set = || {
         // SAFETY: plain system calls that change only the calling process; they keep no pointers.
         unsafe {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
             #[cfg(target_os = "linux")]
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            #[cfg(target_os = "linux")]
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         }
         Ok(())
     };
-    // SAFETY: `set` runs in the child between fork and exec, where only async-signal-safe calls are allowed: it makes two
+    // SAFETY: `set` runs in the child between fork and exec, where only async-signal-safe calls are allowed: it makes three
     // system calls, allocates nothing and takes no lock.
     unsafe { command.pre_exec(set) };
 }

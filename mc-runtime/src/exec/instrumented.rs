@@ -1,0 +1,190 @@
+//! What the compiler's instrumentation tells: plain accesses, and the atomics in generic code of std, which are the counts of `Arc`.
+//!
+//! The compiler takes the calls for ones that never unwind. So nothing here cuts an execution by unwinding: a thread that may not go on is suspended for good.
+
+use super::shadow::{Touch, Where};
+use super::{Engine, Found, Step};
+use crate::ids::ThreadId;
+use crate::outcome::FailureKind;
+use crate::symbols;
+
+/// A plain access that was made while a read was open, see `awaits`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Later {
+    at: usize,
+    size: usize,
+    touch: Touch,
+}
+
+/// The value of an `Arc` is being dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dropping {
+    /// The block of the counts.
+    at: usize,
+    end: usize,
+    activity: u64,
+}
+
+impl Engine {
+    /// A plain access by the running thread; whether it may go on.
+    pub(crate) fn plain_access(&mut self, at: usize, size: usize, writes: bool, code: usize) -> bool {
+        if self.cutting || size == 0 {
+            return true;
+        }
+        if self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
+            self.look_at_frees();
+        }
+        let events = self.me().position as u32;
+        let touch = Touch { thread: self.current, events, writes, atomic: false, place: Where::Code(code) };
+        let (limit, base) = self.stack;
+        let own_stack = (limit..base).contains(&at);
+        if writes && !own_stack && self.is_seen_write(at) {
+            self.me().activity += 1;
+        }
+        if self.me_ref().open.is_some() {
+            self.later.push(Later { at, size, touch });
+            return true;
+        }
+        self.touch(at, size, touch);
+        !self.cutting
+    }
+
+    /// Is a write there anything but the end of what is being dropped?
+    fn is_seen_write(&self, at: usize) -> bool {
+        self.me_ref().dropping.last().is_none_or(|dropping| !(dropping.at..dropping.end).contains(&at))
+    }
+
+    /// What was done after an open read that stays was done.
+    pub(super) fn flush_later(&mut self) {
+        let mut later = std::mem::take(&mut self.later);
+        for Later { at, size, touch } in later.drain(..) {
+            if !self.cutting {
+                self.touch(at, size, touch);
+            }
+        }
+        self.later = later;
+    }
+
+    /// An access of an atomic that is an event.
+    pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: crate::graph::Site) {
+        let events = (self.me().position - 1) as u32;
+        let touch = Touch { thread: self.current, events, writes, atomic: true, place: Where::Source(site) };
+        if self.me_ref().open.is_some() {
+            self.later.push(Later { at, size, touch });
+        } else {
+            self.touch(at, size, touch);
+        }
+    }
+
+    fn touch(&mut self, at: usize, size: usize, touch: Touch) {
+        let what = if touch.writes { "write" } else { "read" };
+        let kind = if touch.atomic { "atomic" } else { "non-atomic" };
+        let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        let in_arenas = self.heap.as_ref().is_some_and(|h| h.contains(at));
+        if in_arenas && block.is_none_or(|b| b.freed) {
+            return self.found(FailureKind::UseAfterFree, format!("{kind} {what} of memory that was freed"), touch);
+        }
+        if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
+            let message = format!(
+                "data race: {} {what}s at {} what {} has allocated and initialised, and nothing orders that before",
+                self.thread_name(touch.thread),
+                symbols::place(touch.place),
+                self.thread_name(maker),
+            );
+            return self.found(FailureKind::DataRace, message, touch);
+        }
+        let mut shadow = std::mem::take(&mut self.shadow);
+        let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events));
+        self.shadow = shadow;
+        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
+        if symbols::is_checkers(touch.place) {
+            return;
+        }
+        let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
+        let message = format!(
+            "data race: {} {what}s at {}{} what {} {} at {}{} and neither happens before the other",
+            self.thread_name(touch.thread),
+            symbols::place(touch.place),
+            with(&touch),
+            self.thread_name(other.thread),
+            if other.writes { "writes" } else { "reads" },
+            symbols::place(other.place),
+            if other.atomic { with(&other) } else { "," },
+        );
+        self.found(FailureKind::DataRace, message, touch);
+    }
+
+    fn found(&mut self, kind: FailureKind, message: String, touch: Touch) {
+        let site = symbols::source(touch.place);
+        self.record(Found { kind, message, thread: touch.thread, site });
+    }
+
+    /// Memory was freed in which something was accessed.
+    pub(super) fn free_touched(&mut self, range: (usize, usize)) {
+        let mut shadow = std::mem::take(&mut self.shadow);
+        let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events));
+        self.shadow = shadow;
+        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
+        let message = format!(
+            "{} frees memory that {} {} at {}, and that access does not happen before the free",
+            self.thread_name(self.current),
+            self.thread_name(other.thread),
+            if other.writes { "writes" } else { "reads" },
+            symbols::place(other.place),
+        );
+        let site = symbols::source(other.place);
+        self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current, site });
+    }
+
+    /// Is the address where an `Arc` of std's counts its owners (0) or its `Weak`s (1)? These are the first two words of a block.
+    pub(crate) fn is_count(&self, at: usize) -> Option<usize> {
+        let block = self.heap.as_ref()?.block(at)?;
+        (block.size >= 16 && !block.freed)
+            .then_some((at - block.start) / 8)
+            .filter(|word| *word < 2 && at.is_multiple_of(8))
+    }
+
+    /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.
+    pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
+        let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
+        let (start, end) = (block.start, block.start + block.size);
+        let activity = self.me_ref().activity;
+        if at != start
+            && let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
+            && dropping.activity != activity
+            && self.learn_count(start)
+        {
+            return false; // which owner was the last can be seen
+        }
+        if old != 1 {
+            self.leave_clock(at);
+            return true;
+        }
+        // The first, so that it is not the one that `release_left` takes.
+        self.me().acquired.insert(0, start..start + 16);
+        if at == start {
+            self.me().dropping.push(Dropping { at: start, end, activity });
+        }
+        true
+    }
+
+    /// From now on, the count at the address is an event. True if it was not so far: the exploration starts again.
+    pub(crate) fn learn_count(&mut self, at: usize) -> bool {
+        let key = count_key(at);
+        if self.has_learned(key) {
+            return false;
+        }
+        self.close();
+        let _: Step<()> = self.learn_now(key);
+        true
+    }
+
+    /// Is the count at the address an event?
+    pub(crate) fn sees_count(&self, at: usize) -> bool {
+        !self.learned.is_empty() && self.has_learned(count_key(at))
+    }
+}
+
+fn count_key(at: usize) -> u64 {
+    (at as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48 | 1
+}
