@@ -3,7 +3,7 @@
 //! They are called from code of the crates under test, and do nothing outside of a check. LLVM takes them for functions that do not unwind. The names and arguments
 //! are those of `compiler-rt/lib/tsan/rtl/tsan_interface.h` and `tsan_interface_atomic.h`.
 
-use crate::exec::{Frame, Step};
+use crate::exec::{Calls, Frame, Step};
 use crate::operation::{Code, Operation, Order};
 use crate::ops::{self, Label, Rmw, Width};
 use std::arch::naked_asm;
@@ -118,10 +118,14 @@ macro_rules! range {
 range! { __tsan_memcpy copied, __tsan_memmove copied, __tsan_memset filled, }
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_func_entry(_code: usize) {}
+extern "C" fn __tsan_func_entry(from: usize) {
+    ops::note_call(|calls| calls.enter(from));
+}
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_func_exit() {}
+extern "C" fn __tsan_func_exit() {
+    ops::note_call(Calls::exit);
+}
 
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_vptr_update(_at: usize, _new: usize) {}

@@ -2,14 +2,15 @@
 
 use crate::exec::Where;
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::cell::RefCell;
+use std::sync::OnceLock;
 
-/// The folder of the checked types, whose generic code is compiled with the crates under test.
-static CHECKER: OnceLock<&'static str> = OnceLock::new();
+/// The folders of the checker, whose generic code is compiled with the crates under test.
+static CHECKER: OnceLock<[&str; 2]> = OnceLock::new();
 
-/// Says which folder that is.
+/// Says where the checked types are.
 pub(crate) fn set_checker(folder: &'static str) {
-    CHECKER.get_or_init(|| folder);
+    CHECKER.get_or_init(|| [folder, env!("CARGO_MANIFEST_DIR")]);
 }
 
 /// For a message.
@@ -25,13 +26,41 @@ pub(crate) fn source(place: Where) -> Option<(String, u32)> {
     }
 }
 
-/// Is it the checker's own code? What that does to memory is ordered by what it tells the engine.
-pub(crate) fn is_checkers(place: Where) -> bool {
-    static KNOWN: Mutex<Option<FxHashMap<usize, bool>>> = Mutex::new(None);
-    let (Where::Code(address), Some(folder)) = (place, CHECKER.get()) else { return false };
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let look = || look_up(address).is_some_and(|(file, _)| file.starts_with(folder));
-    *known.get_or_insert_default().entry(address).or_insert_with(look)
+/// The first of these addresses, a return address and those of the calls around it, that is in code under test. `None` where it is the checker that asked std for it:
+/// what its own types do to memory is ordered by what they tell the engine.
+pub(crate) fn users(code: usize, mut around: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut at = code;
+    loop {
+        match owner(at) {
+            Owner::Test => return Some(at),
+            Owner::Checker => return None,
+            Owner::Toolchain => match around.next() {
+                Some(next) => at = next,
+                None => return Some(code),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Test,
+    Checker,
+    Toolchain,
+}
+
+fn owner(address: usize) -> Owner {
+    thread_local! {
+        static KNOWN: RefCell<FxHashMap<usize, Owner>> = RefCell::default();
+    }
+    let look = || match look_up(address) {
+        Some((file, _)) if is_toolchains(&file) => Owner::Toolchain,
+        Some((file, _)) if CHECKER.get().is_some_and(|folders| folders.iter().any(|f| file.starts_with(f))) => {
+            Owner::Checker
+        }
+        _ => Owner::Test,
+    };
+    KNOWN.with_borrow_mut(|known| *known.entry(address).or_insert_with(look))
 }
 
 fn look_up(address: usize) -> Option<(String, u32)> {

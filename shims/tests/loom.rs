@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use mc::__private::run_body;
 use mc::compat::loom;
 use mc_runtime::check;
-use mc_runtime::options::Options;
+use mc_runtime::options::{Options, Origin};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
 use loom::alloc::Track;
@@ -19,7 +19,7 @@ use loom::thread;
 
 /// As `loom::model` does, with the outcome.
 fn model(body: impl Fn() + Send + Sync + 'static) -> Outcome {
-    check::check(&Options { foreign: true, ..Options::default() }, move || run_body(&body))
+    check::check(&Options { origin: Origin::Foreign, ..Options::default() }, move || run_body(&body))
 }
 
 #[track_caller]

@@ -4,6 +4,7 @@
 
 use super::shadow::{Touch, Where};
 use super::{Engine, Found, Step};
+use crate::graph::Site;
 use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
 use crate::symbols;
@@ -14,6 +15,46 @@ pub(crate) struct Later {
     at: usize,
     size: usize,
     touch: Touch,
+}
+
+/// The calls that a thread is in, of instrumented functions, each by where it was made from. Those that are too deep are not kept.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    from: Box<[usize; Calls::MOST]>,
+    depth: usize,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self { from: Box::new([0; Self::MOST]), depth: 0 }
+    }
+}
+
+impl Calls {
+    const MOST: usize = 256;
+
+    /// A function was called from there.
+    pub(crate) fn enter(&mut self, from: usize) {
+        if let Some(place) = self.from.get_mut(self.depth) {
+            *place = from;
+        }
+        self.depth += 1;
+    }
+
+    /// It returns, or unwinds.
+    pub(crate) fn exit(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Nothing was called yet.
+    pub(super) fn clear(&mut self) {
+        self.depth = 0;
+    }
+
+    /// From the innermost call outwards.
+    fn innermost(&self) -> impl Iterator<Item = usize> {
+        self.from[..self.depth.min(Self::MOST)].iter().rev().copied()
+    }
 }
 
 /// The value of an `Arc` is being dropped.
@@ -31,21 +72,13 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
-        if self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
-            self.look_at_frees();
-        }
-        let events = self.me().position as u32;
-        let touch = Touch { thread: self.current, events, writes, atomic: false, place: Where::Code(code) };
+        let Some(code) = symbols::users(code, self.me_ref().calls.innermost()) else { return true };
         let (limit, base) = self.stack;
-        let own_stack = (limit..base).contains(&at);
-        if writes && !own_stack && self.is_seen_write(at) {
+        if writes && !(limit..base).contains(&at) && self.is_seen_write(at) {
             self.me().activity += 1;
         }
-        if self.me_ref().open.is_some() {
-            self.later.push(Later { at, size, touch });
-            return true;
-        }
-        self.touch(at, size, touch);
+        let events = self.me_ref().position as u32;
+        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place: Where::Code(code) });
         !self.cutting
     }
 
@@ -54,34 +87,18 @@ impl Engine {
         self.me_ref().dropping.last().is_none_or(|dropping| !(dropping.at..dropping.end).contains(&at))
     }
 
-    /// What was done after an open read that stays was done.
-    pub(super) fn flush_later(&mut self) {
-        let mut later = std::mem::take(&mut self.later);
-        for Later { at, size, touch } in later.drain(..) {
-            if !self.cutting {
-                self.touch(at, size, touch);
-            }
-        }
-        self.later = later;
-    }
-
     /// An access of an atomic that is an event.
-    pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: crate::graph::Site) {
-        let events = (self.me().position - 1) as u32;
-        let touch = Touch { thread: self.current, events, writes, atomic: true, place: Where::Source(site) };
-        if self.me_ref().open.is_some() {
-            self.later.push(Later { at, size, touch });
-        } else {
-            self.touch(at, size, touch);
-        }
+    pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
+        let events = (self.me_ref().position - 1) as u32;
+        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: true, place: Where::Source(site) });
     }
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
         let what = if touch.writes { "write" } else { "read" };
-        let kind = if touch.atomic { "atomic" } else { "non-atomic" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         let in_arenas = self.heap.as_ref().is_some_and(|h| h.contains(at));
         if in_arenas && block.is_none_or(|b| b.freed) {
+            let kind = if touch.atomic { "atomic" } else { "non-atomic" };
             return self.found(FailureKind::UseAfterFree, format!("{kind} {what} of memory that was freed"), touch);
         }
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
@@ -93,17 +110,34 @@ impl Engine {
             );
             return self.found(FailureKind::DataRace, message, touch);
         }
+        if self.me_ref().open.is_some() {
+            self.later.push(Later { at, size, touch });
+        } else {
+            self.hold_against_others(at, size, touch);
+        }
+    }
+
+    /// What was done after an open read that stays was done.
+    pub(super) fn flush_later(&mut self) {
+        let mut later = std::mem::take(&mut self.later);
+        for Later { at, size, touch } in later.drain(..) {
+            if !self.cutting {
+                self.hold_against_others(at, size, touch);
+            }
+        }
+        self.later = later;
+    }
+
+    fn hold_against_others(&mut self, at: usize, size: usize, touch: Touch) {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
-        if symbols::is_checkers(touch.place) {
-            return;
-        }
+        let Some(other) = race else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
-            "data race: {} {what}s at {}{} what {} {} at {}{} and neither happens before the other",
+            "data race: {} {}s at {}{} what {} {} at {}{} and neither happens before the other",
             self.thread_name(touch.thread),
+            if touch.writes { "write" } else { "read" },
             symbols::place(touch.place),
             with(&touch),
             self.thread_name(other.thread),
@@ -124,7 +158,7 @@ impl Engine {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
+        let Some(other) = race else { return };
         let message = format!(
             "{} frees memory that {} {} at {}, and that access does not happen before the free",
             self.thread_name(self.current),

@@ -110,6 +110,8 @@ impl Engine {
 
     /// Looks at what was freed since the last operation: a free is a write of all that it frees.
     pub(super) fn look_at_frees(&mut self) {
+        #[cfg(feature = "unmodified")]
+        self.flush_later();
         let Some(heap) = &mut self.heap else { return };
         let double = heap.double_free.take();
         let freed = std::mem::take(&mut heap.freed);

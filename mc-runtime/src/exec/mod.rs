@@ -33,6 +33,7 @@ pub(crate) mod tested_data;
 mod thread;
 mod unsync;
 mod wakeups;
+mod weak;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
@@ -47,6 +48,8 @@ use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub(crate) use guide::{Follower, Guide};
+#[cfg(feature = "unmodified")]
+pub(crate) use instrumented::Calls;
 pub use last_look::Looked;
 use locations::Locations;
 use rustc_hash::FxHashSet;
@@ -59,6 +62,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use symmetry::Likeness;
 pub(crate) use thread::{Body, Panicked, State, Thread};
+pub(crate) use weak::Weak;
 
 /// How an operation of a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -465,12 +469,6 @@ impl Engine {
     pub(crate) fn current_is_unwinding(&self) -> bool {
         // Only where another thread is suspended in the middle of unwinding can std mean that one.
         self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
-    }
-
-    /// May a weak compare-exchange of the running thread fail spuriously once more? On x86 it is the strong one.
-    pub(crate) fn may_fail_spuriously(&mut self) -> bool {
-        let limit = self.options.spurious_failures;
-        !self.cutting && self.options.memory_model != MemoryModel::Tso && self.me().spurious < limit
     }
 
     /// Where the running thread made its last event.

@@ -301,6 +301,9 @@ fn thread_main(thread: ThreadId, body: Option<Body>) {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     }
     if !ops::is_cut() {
+        let _ = catch_unwind(AssertUnwindSafe(|| ops::wait_for(Engine::end_of_weak)));
+    }
+    if !ops::is_cut() {
         let end = || ops::wait_for(|e| e.plain(Operation::plain(Code::End), crate::ids::EventId::INIT, None));
         let _ = catch_unwind(AssertUnwindSafe(end));
     }

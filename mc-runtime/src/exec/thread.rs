@@ -121,6 +121,10 @@ pub(crate) struct Thread {
     pub unreadable: Vec<EventId>,
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
+    /// What was chosen for those to come.
+    pub weak: Vec<super::weak::Run>,
+    /// Those that have failed since they last succeeded.
+    pub weakly_failed: Vec<*const std::panic::Location<'static>>,
     /// How often it was woken spuriously.
     pub wakeups: u32,
     /// When that was the last time, and it has not waited again.
@@ -129,6 +133,9 @@ pub(crate) struct Thread {
     pub unlooked: bool,
     /// Addresses whose clocks count as known while a destructor runs.
     pub acquired: Vec<Range<usize>>,
+    /// The calls that it is in.
+    #[cfg(feature = "unmodified")]
+    pub calls: super::instrumented::Calls,
     /// The `Arc`s of std's whose values it is dropping.
     #[cfg(feature = "unmodified")]
     pub dropping: Vec<super::instrumented::Dropping>,
@@ -193,10 +200,14 @@ impl Default for Thread {
             tried: Vec::new(),
             unreadable: Vec::new(),
             spurious: 0,
+            weak: Vec::new(),
+            weakly_failed: Vec::new(),
             wakeups: 0,
             woken: None,
             unlooked: false,
             acquired: Vec::new(),
+            #[cfg(feature = "unmodified")]
+            calls: super::instrumented::Calls::default(),
             #[cfg(feature = "unmodified")]
             dropping: Vec::new(),
             panicked: None,
@@ -225,10 +236,15 @@ impl Thread {
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();
         self.spurious = 0;
+        self.weak.clear();
+        self.weakly_failed.clear();
         (self.wakeups, self.woken, self.unlooked) = (0, None, false);
         self.acquired.clear();
         #[cfg(feature = "unmodified")]
-        self.dropping.clear();
+        {
+            self.calls.clear();
+            self.dropping.clear();
+        }
         self.panicked = None;
         self.raised = 0;
         self.inert = 0;

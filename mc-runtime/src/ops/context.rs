@@ -40,6 +40,16 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     Some(result)
 }
 
+/// Tells of a call of the running thread, for which nothing is allocated.
+#[cfg(feature = "unmodified")]
+#[inline]
+pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
+    // SAFETY: as in `with_engine`.
+    if let Some(engine) = unsafe { ENGINE.get().as_mut() } {
+        f(&mut engine.threads[engine.current.slot()].calls);
+    }
+}
+
 /// Asks the engine something for which it allocates nothing. `None` outside of a check.
 #[inline]
 pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {

@@ -9,7 +9,7 @@ mod entry;
 mod kinds;
 
 pub use crate::exec::Looked;
-use crate::exec::{Body, Engine, is_static as in_writable_data};
+use crate::exec::{Body, Engine, Weak, is_static as in_writable_data};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
 use crate::options::Strategy;
@@ -19,7 +19,7 @@ pub(crate) use context::{
     ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
 #[cfg(feature = "unmodified")]
-pub(crate) use context::{stop_for_good, suspend};
+pub(crate) use context::{note_call, stop_for_good, suspend};
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
@@ -87,25 +87,62 @@ pub fn compare_exchange(
 ) -> Option<Result<u64, u64>> {
     if weak && fails_spuriously()? {
         let seen = access(at, operation(Code::Load, (0, 0), width, failure, label))?.old;
-        // A failure with another value is what the strong one does.
-        assume(seen == expected);
+        if seen == expected {
+            end_weak(true);
+        } else {
+            fail_in_loop();
+        }
         return Some(Err(seen));
     }
     let operation = operation(Code::CompareExchange, (expected, new), width, success, label);
     let operation = Operation { failure: failure.into(), ..operation };
     let accessed = access(at, operation)?;
+    match (weak, accessed.wrote) {
+        (true, true) => end_weak(false),
+        (true, false) => weak_failed(),
+        (false, _) => {}
+    }
     Some(if accessed.wrote { Ok(accessed.old) } else { Err(accessed.old) })
 }
 
-/// Does a weak compare-exchange of the calling thread fail for no reason?
+/// Does a weak compare-exchange of the calling thread fail for no reason, if it would succeed?
 #[track_caller]
 #[inline(never)]
 fn fails_spuriously() -> Option<bool> {
-    if !with_engine(|e| e.may_fail_spuriously())? || choose(2)? == 0 {
-        return Some(false);
+    let at = Location::caller();
+    match with_engine(|e| e.weak(at))? {
+        Weak::Strong => Some(false),
+        Weak::Fails => Some(true),
+        Weak::Open => {
+            let fails = choose(2)? == 1;
+            with_engine(|e| e.begin_weak(at, fails));
+            Some(fails)
+        }
     }
-    with_engine(|e| e.threads[e.current.slot()].spurious += 1);
-    Some(true)
+}
+
+/// What was chosen for it has happened.
+#[track_caller]
+#[inline(never)]
+fn end_weak(failed_spuriously: bool) {
+    let at = Location::caller();
+    with_engine(|e| e.end_weak(at, failed_spuriously));
+}
+
+/// It has failed because of the value.
+#[track_caller]
+#[inline(never)]
+fn weak_failed() {
+    let at = Location::caller();
+    wait_for(|e| e.weak_failed(at));
+}
+
+/// It was to fail for no reason, and fails because of the value: it may still do as chosen, if it is in a loop. Otherwise that is what the strong one does.
+#[track_caller]
+#[inline(never)]
+fn fail_in_loop() {
+    let at = Location::caller();
+    assume(with_engine(|e| e.is_in_weak_loop(at)) != Some(false));
 }
 
 /// Is the calling thread, which is about to wait, woken for no reason? That is a data choice like any other, made at most

@@ -7,7 +7,7 @@ use mc::sync::atomic::AtomicUsize;
 use mc::thread;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::FailureKind::Panic;
-use mc_runtime::outcome::Verdict;
+use mc_runtime::outcome::{Outcome, Verdict};
 
 use super::{check_with, fails, proved};
 
@@ -90,4 +90,26 @@ fn a_weak_exchange_in_a_loop_loses_nothing() {
         }
         assert_eq!(number.load(Relaxed), 2);
     });
+}
+
+/// Whoever waits for the lock tries in vain, any number of times; that is no choice each time.
+#[test]
+fn a_lock_that_is_taken_by_weak_exchanges_is_proved() {
+    fn spins(failures: u32) -> Outcome {
+        let options = Options { spurious_failures: failures, ..Options::default() };
+        check_with(&options, || {
+            let lock = Arc::new(AtomicUsize::new(0));
+            let add = |lock: &AtomicUsize| {
+                while lock.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {}
+                lock.store(0, Release);
+            };
+            let other = lock.clone();
+            let thread = thread::spawn(move || add(&other));
+            add(&lock);
+            thread.join().unwrap();
+        })
+    }
+    assert_eq!((spins(0).verdict, spins(0).executions), (Verdict::Proved, 2));
+    // In each order, the first fails at the first value or not at all, the second at the first value, at that of the first, or not at all.
+    assert_eq!((spins(1).verdict, spins(1).executions), (Verdict::Proved, 2 * 2 * 3));
 }

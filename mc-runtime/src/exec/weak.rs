@@ -1,0 +1,90 @@
+//! Weak compare-exchanges that fail for no reason, although the value is the expected one.
+//!
+//! Whether one does is a data choice, made before it. In a loop that tries until it succeeds, a choice in each round would make rounds without end of a wait for a lock
+//! that somebody else has. So there it is made once, for the first time that the compare-exchange would succeed: a *run* lasts from the choice to that time. Rounds
+//! before are failures of their own kind, with or without it. A run that ends without that time, because the thread gives up, is what the other choice is too, and is dropped.
+
+use super::{Engine, Step};
+use crate::options::MemoryModel;
+use std::panic::Location;
+use std::ptr;
+
+type Place = &'static Location<'static>;
+
+/// From a choice to the time that it is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    at: *const Location<'static>,
+    /// The compare-exchange fails when it would succeed.
+    fails: bool,
+}
+
+/// How a weak compare-exchange goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weak {
+    /// As a strong one.
+    Strong,
+    /// It fails, if it would succeed.
+    Fails,
+    /// That is to be chosen.
+    Open,
+}
+
+impl Engine {
+    /// The running thread comes to the weak compare-exchange at `at`. On x86 it is the strong one.
+    pub(crate) fn weak(&mut self, at: Place) -> Weak {
+        let limit = self.options.spurious_failures;
+        let x86 = self.options.memory_model == MemoryModel::Tso;
+        let me = self.me();
+        if let Some(run) = me.weak.iter().find(|run| ptr::eq(run.at, at)) {
+            return if run.fails { Weak::Fails } else { Weak::Strong };
+        }
+        let used = me.spurious + me.weak.iter().filter(|run| run.fails).count() as u32;
+        if self.cutting || x86 || used >= limit { Weak::Strong } else { Weak::Open }
+    }
+
+    /// That was chosen.
+    pub(crate) fn begin_weak(&mut self, at: Place, fails: bool) {
+        self.me().weak.push(Run { at, fails });
+    }
+
+    /// It has done what was chosen for it.
+    pub(crate) fn end_weak(&mut self, at: Place, failed_spuriously: bool) {
+        let me = self.me();
+        me.spurious += u32::from(failed_spuriously);
+        me.weak.retain(|run| !ptr::eq(run.at, at));
+        me.weakly_failed.retain(|known| !ptr::eq(*known, at));
+    }
+
+    /// It has failed because of the value. Where that was so before, it is in a loop, and this must be known from the start.
+    pub(crate) fn weak_failed(&mut self, at: Place) -> Step<()> {
+        if self.is_in_weak_loop(at) {
+            return Step::Done(());
+        }
+        let me = self.me();
+        me.weak.retain(|run| !ptr::eq(run.at, at));
+        if me.weakly_failed.iter().any(|known| ptr::eq(*known, at)) {
+            return self.learn(key(at));
+        }
+        me.weakly_failed.push(at);
+        Step::Done(())
+    }
+
+    /// Is it known to be in a loop?
+    pub(crate) fn is_in_weak_loop(&self, at: Place) -> bool {
+        !self.learned.is_empty() && self.has_learned(key(at))
+    }
+
+    /// The running thread ends. Does it owe a failure that it has chosen?
+    pub(super) fn end_of_weak(&mut self) -> Step<()> {
+        if self.me_ref().weak.iter().any(|run| run.fails) { self.assume_false(None) } else { Step::Done(()) }
+    }
+}
+
+/// Of the place in the source, so that it is the same in every process.
+fn key(at: Place) -> u64 {
+    let text = at.file().bytes().chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
+    let hash =
+        text.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    hash | 1
+}
