@@ -28,10 +28,10 @@
 
 mod choice;
 pub mod future;
+mod test_macro;
 #[cfg(feature = "unmodified")]
 #[doc(hidden)]
-pub mod harness;
-mod test_macro;
+pub mod unmodified;
 mod unsize;
 
 #[doc(hidden)]

@@ -179,14 +179,15 @@ impl Engine {
             self.locations.written(&self.explorer.graph, id);
         }
         let outlives = wrote && event.value != old && self.outlives(location);
-        self.executed_event();
-        if outlives {
-            return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
-        }
         if self.locations.is_freed(location) {
+            // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
             let operation = &self.explorer.graph.event(id).operation;
             let message = format!("{} of an atomic in memory that was freed", describe(operation));
             return self.fail(FailureKind::UseAfterFree, message, site);
+        }
+        self.executed_event();
+        if outlives {
+            return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {

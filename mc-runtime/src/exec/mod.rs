@@ -172,6 +172,8 @@ pub(crate) struct Engine {
     looking: Option<ThreadId>,
     /// Plain accesses of what is atomic otherwise.
     unsync: Vec<unsync::Unsync>,
+    /// The number of the running execution.
+    pub number: u64,
     /// Bytes that outlive their executions.
     pub kept: usize,
     /// Non-atomic accesses that have begun.
@@ -232,6 +234,7 @@ impl Engine {
             left: Vec::new(),
             looking: None,
             unsync: Vec::new(),
+            number: 0,
             kept: 0,
             held: Vec::new(),
             #[cfg(feature = "unmodified")]
@@ -248,6 +251,7 @@ impl Engine {
     fn begin(&mut self) {
         self.prefix = self.explorer.graph.len();
         self.replayed = 0;
+        self.number += 1;
         self.failure = None;
         (self.preempt, self.granted, self.cutting) = (false, false, false);
         (self.restart, self.too_long, self.dropped) = (false, false, false);

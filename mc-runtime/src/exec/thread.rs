@@ -92,6 +92,8 @@ pub(crate) struct Thread {
     pub stack_size: usize,
     /// Its thread-locals.
     pub locals: Locals,
+    /// How many random numbers it has drawn.
+    pub drawn: u64,
     /// Its virtual clock.
     pub clock: Duration,
     /// Events and tracked accesses, see `ops::activity`.
@@ -200,6 +202,7 @@ impl Default for Thread {
             tried: Vec::new(),
             unreadable: Vec::new(),
             spurious: 0,
+            drawn: 0,
             weak: Vec::new(),
             weakly_failed: Vec::new(),
             wakeups: 0,
@@ -236,6 +239,7 @@ impl Thread {
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();
         self.spurious = 0;
+        self.drawn = 0;
         self.weak.clear();
         self.weakly_failed.clear();
         (self.wakeups, self.woken, self.unlooked) = (0, None, false);

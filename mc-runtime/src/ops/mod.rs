@@ -401,6 +401,25 @@ pub fn learned_any() -> bool {
     ask_engine(|e| !e.learned.is_empty()).unwrap_or(false)
 }
 
+/// Which execution of this process runs: another number for each.
+pub fn execution() -> Option<u64> {
+    ask_engine(|e| e.number)
+}
+
+/// A number that looks random, and is the same whenever the calling thread has asked as often before.
+pub fn random() -> Option<u64> {
+    with_engine(|e| {
+        let slot = u64::from(e.current.0);
+        let drawn = &mut e.threads[e.current.slot()].drawn;
+        *drawn += 1;
+        // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+        let mut z = (slot << 32 | *drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    })
+}
+
 /// How many events and tracked accesses the calling thread has made so far: unchanged over a call that did nothing visible.
 pub fn activity() -> u64 {
     ask_engine(|e| e.threads[e.current.slot()].activity).unwrap_or(0)

@@ -71,11 +71,15 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
     };
     match engine.failure.take() {
         Some(found) if engine.off_schedule => Replayed::Diverged { message: found.message },
-        _ if !followed => Replayed::Diverged {
-            message: "the execution fits the schedule's choices, but does something else than the one that it was made from: \
-                      the test, or a crate that it uses, has changed"
-                .to_owned(),
-        },
+        found if !followed => {
+            let end = found.map_or_else(|| "it passes".to_owned(), |found| format!("it fails: {}", found.message));
+            Replayed::Diverged {
+                message: format!(
+                    "the execution fits the schedule's choices, but does something else than the one that it was made from: the test, or a \
+                     crate that it uses, has changed\n{end}"
+                ),
+            }
+        }
         Some(found) => Replayed::Failed(make_failure(&engine, found, 1)),
         None if ending == Ending::Restart => {
             Replayed::Diverged { message: "the test looks at something that the schedule does not know of".to_owned() }

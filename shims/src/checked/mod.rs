@@ -10,4 +10,4 @@ mod statics;
 pub mod sync;
 pub mod thread;
 pub mod time;
-mod word;
+pub(crate) mod word;

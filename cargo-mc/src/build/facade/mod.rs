@@ -140,7 +140,8 @@ impl Checker {
         let libraries: Vec<_> = artifacts.iter().filter_map(|artifact| Some((artifact, rlib(artifact)?))).collect();
         let library = libraries.iter().find(|(artifact, _)| artifact.target.name == "mc_facade")?.1.clone();
         let written = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
-        let made = libraries.iter().map(|(_, path)| (path.clone(), written(path))).collect();
+        let mut made: Vec<_> = libraries.iter().map(|(_, path)| (path.clone(), written(path))).collect();
+        made.sort(); // cargo names them in any order
         let crates = libraries.iter().map(|(artifact, _)| artifact.target.name.replace('-', "_")).collect();
         Some(Self { library, dependencies: package.join("target/release/deps"), crates, made })
     }

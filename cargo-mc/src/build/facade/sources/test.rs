@@ -4,7 +4,7 @@ extern crate mc_facade;
 
 use std::process::{ExitCode, Termination};
 
-use mc_facade::mc::harness;
+use mc_facade::mc::unmodified::harness;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShouldPanic {

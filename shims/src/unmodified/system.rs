@@ -1,0 +1,99 @@
+//! Functions of the C library that the crates under test call by themselves: these take their place in the executable.
+//!
+//! Outside of a check, and for threads that are not under control, they do what the system does.
+
+use std::arch::asm;
+use std::ffi::{c_int, c_long, c_uint, c_void};
+
+use mc_runtime::ops;
+use mc_runtime::outcome::FailureKind;
+
+use super::futex::{self, Waited};
+
+/// So that the linker takes them.
+#[used]
+static SYSCALL: unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long = syscall;
+#[used]
+static GETRANDOM: unsafe extern "C" fn(*mut c_void, usize, c_uint) -> isize = getrandom;
+
+/// The kernel's answer: a negative number is an error.
+///
+/// # Safety
+/// As the system call.
+unsafe fn kernel(number: c_long, arguments: [usize; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    let answer;
+    // SAFETY: passed on from our caller; the kernel changes `rax`, `rcx`, `r11` and what the arguments point to.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => answer,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+fn fails(error: c_int) -> c_long {
+    // SAFETY: the C library gives a valid pointer to the calling thread's own variable.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+/// # Safety
+/// As the C library's `syscall`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+    if ops::controlled() || ops::inert() {
+        match number {
+            libc::SYS_futex => return controlled_futex(a as *mut u32, b as c_int, c as u32, d),
+            // SAFETY: passed on from our caller: a buffer of that many bytes.
+            libc::SYS_getrandom => return unsafe { getrandom(a as *mut c_void, b, c as c_uint) } as c_long,
+            _ => {}
+        }
+    }
+    // SAFETY: passed on from our caller.
+    let answer = unsafe { kernel(number, [a, b, c, d, e, f]) };
+    if answer < 0 { fails(-answer as c_int) } else { answer }
+}
+
+#[track_caller]
+fn controlled_futex(futex: *mut u32, operation: c_int, value: u32, timeout: usize) -> c_long {
+    if ops::inert() {
+        return 0; // nobody waits any more
+    }
+    match operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => match futex::wait(futex, value, timeout != 0) {
+            Waited::Woken => 0,
+            Waited::Changed => fails(libc::EAGAIN),
+            Waited::Late => fails(libc::ETIMEDOUT),
+        },
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => futex::wake(futex, value as usize) as c_long,
+        other => {
+            let message = format!("a futex is used in a way that is not controlled (operation {other})");
+            ops::fail(FailureKind::Uncontrolled, message)
+        }
+    }
+}
+
+/// The same bytes for the same call of the same thread in every execution.
+///
+/// # Safety
+/// As the C library's `getrandom`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getrandom(buffer: *mut c_void, length: usize, flags: c_uint) -> isize {
+    if !ops::controlled() {
+        // SAFETY: passed on from our caller.
+        let answer = unsafe { kernel(libc::SYS_getrandom, [buffer as usize, length, flags as usize, 0, 0, 0]) };
+        return if answer < 0 { fails(-answer as c_int) as isize } else { answer as isize };
+    }
+    for at in (0..length).step_by(size_of::<u64>()) {
+        let bytes = ops::random().unwrap_or(0).to_ne_bytes();
+        let count = bytes.len().min(length - at);
+        // SAFETY: the caller's buffer has `length` bytes, and `at + count` is not above that.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast::<u8>().add(at), count) };
+    }
+    length as isize
+}
