@@ -36,6 +36,7 @@ mod values;
 /// | `spurious_wakeups` | how often each thread may be woken from a `Condvar` or a `park` for no reason in an execution (1) |
 /// | `no_reduction` | explores what is otherwise left out: `"await"`, reads in loops that wait; `"barrier"`, who comes to a `Barrier` first; `"retry"`, rounds of loops that left nothing behind; `"symmetry"`, which of several threads that are alike does what; or `"all"` |
 /// | `allow_panics` | alone: panics of spawned threads are part of the test |
+/// | `allow_leaks` | alone: what is still allocated at the end is no failure |
 ///
 /// A test with `expect` is wrong on purpose, so it is ignored where no checker runs.
 #[proc_macro_attribute]

@@ -43,7 +43,7 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 16] = [
+pub(crate) const OPTIONS: [(&str, Form); 17] = [
     ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
@@ -55,6 +55,7 @@ pub(crate) const OPTIONS: [(&str, Form); 16] = [
     ("queue_limit", Form::Queue),
     ("hang_limit", Form::Duration),
     ("allow_panics", Form::Flag),
+    ("allow_leaks", Form::Flag),
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("no_reduction", Form::Word(&["await", "barrier", "retry", "symmetry", "all"])),

@@ -222,16 +222,18 @@ macro_rules! atomics {
         $($rmw:ident $what:ident $method:ident,)*) => {
         #[unsafe(no_mangle)]
         extern "C" fn $load(at: *mut $int, order: i32) -> $int {
-            // SAFETY (here and below): the code under test does this operation on the address.
-            let plain = || unsafe { $atomic::from_ptr(at) }.load(Ordering::SeqCst) as u64;
+            // SAFETY: the code under test does this operation on the address.
+            let place = unsafe { $atomic::from_ptr(at) };
+            let plain = || place.load(Ordering::SeqCst) as u64;
             atomic(at.addr(), Width::$width, Code::Load, (0, 0), (order, order), plain) as $int
         }
 
         #[unsafe(no_mangle)]
         extern "C" fn $store(at: *mut $int, value: $int, order: i32) {
+            // SAFETY: as above.
+            let place = unsafe { $atomic::from_ptr(at) };
             let plain = || {
-                // SAFETY: as above.
-                unsafe { $atomic::from_ptr(at) }.store(value, Ordering::SeqCst);
+                place.store(value, Ordering::SeqCst);
                 0
             };
             atomic(at.addr(), Width::$width, Code::Store, (value as u64, 0), (order, order), plain);
@@ -240,18 +242,17 @@ macro_rules! atomics {
         #[unsafe(no_mangle)]
         extern "C" fn $exchange(at: *mut $int, value: $int, order: i32) -> $int {
             // SAFETY: as above.
-            let plain = || unsafe { $atomic::from_ptr(at) }.swap(value, Ordering::SeqCst) as u64;
+            let place = unsafe { $atomic::from_ptr(at) };
+            let plain = || place.swap(value, Ordering::SeqCst) as u64;
             atomic(at.addr(), Width::$width, Code::Rmw(Rmw::Swap), (value as u64, 0), (order, order), plain) as $int
         }
 
         #[unsafe(no_mangle)]
         extern "C" fn $cas(at: *mut $int, expected: $int, new: $int, success: i32, failure: i32) -> $int {
-            let plain = || {
-                // SAFETY: as above.
-                let at = unsafe { $atomic::from_ptr(at) };
-                match at.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(old) | Err(old) => old as u64,
-                }
+            // SAFETY: as above.
+            let place = unsafe { $atomic::from_ptr(at) };
+            let plain = || match place.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(old) | Err(old) => old as u64,
             };
             let operands = (expected as u64, new as u64);
             atomic(at.addr(), Width::$width, Code::CompareExchange, operands, (success, failure), plain) as $int
@@ -261,7 +262,8 @@ macro_rules! atomics {
             #[unsafe(no_mangle)]
             extern "C" fn $rmw(at: *mut $int, value: $int, order: i32) -> $int {
                 // SAFETY: as above.
-                let plain = || unsafe { $atomic::from_ptr(at) }.$method(value, Ordering::SeqCst) as u64;
+                let place = unsafe { $atomic::from_ptr(at) };
+                let plain = || place.$method(value, Ordering::SeqCst) as u64;
                 atomic(at.addr(), Width::$width, Code::Rmw(Rmw::$what), (value as u64, 0), (order, order), plain) as $int
             }
         )*

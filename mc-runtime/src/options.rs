@@ -134,6 +134,8 @@ pub struct Options {
     pub hang_limit: u64,
     /// Panics of spawned threads are part of the test (they are given to `join`), not a failure.
     pub allow_panics: bool,
+    /// What is still allocated at the end is no failure.
+    pub allow_leaks: bool,
     /// How many weak compare-exchanges of each thread may fail spuriously in an execution.
     pub spurious_failures: u32,
     /// How often each thread may be woken from a `Condvar` or a `park` for no reason in an execution.
@@ -158,6 +160,7 @@ impl Default for Options {
             queue_limit: None,
             hang_limit: 10_000,
             allow_panics: false,
+            allow_leaks: false,
             spurious_failures: 1,
             spurious_wakeups: 1,
             reductions: Reductions::default(),

@@ -48,6 +48,9 @@ pub(crate) struct CheckArgs {
     /// Explore what is otherwise left out because another execution shows the same: await, barrier, retry, symmetry or all
     #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
     no_reduction: Option<Reduction>,
+    /// What is still allocated at the end of an execution is no failure
+    #[arg(long)]
+    allow_leaks: bool,
     /// The weakest verdict that passes: proved, bounded, sampled [default: proved; for samplers sampled]
     #[arg(long, value_name = "VERDICT", env = "MC_REQUIRE", value_parser = str::parse::<Required>)]
     pub(crate) require: Option<Required>,
@@ -71,6 +74,7 @@ impl CheckArgs {
             queue_limit: self.queue_limit,
             hang_limit: self.hang_limit,
             allow_panics: None,
+            allow_leaks: self.allow_leaks.then_some(true),
             spurious_failures: self.spurious_failures,
             spurious_wakeups: self.spurious_wakeups,
             no_reduction: self.no_reduction,

@@ -8,7 +8,7 @@ use crate::outcome::FailureKind;
 impl Engine {
     /// What is lost is a leak.
     pub(super) fn look_for_leaks(&mut self) {
-        let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal) else { return };
+        let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal && !self.options.allow_leaks) else { return };
         let mut live: Vec<(usize, arena::Block)> = heap.live().collect();
         match self.options.origin {
             Origin::Own => {}

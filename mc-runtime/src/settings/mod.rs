@@ -27,6 +27,8 @@ pub struct Layer {
     pub queue_limit: Option<(u64, Drop)>,
     pub hang_limit: Option<u64>,
     pub allow_panics: Option<bool>,
+    /// [`Options::allow_leaks`]
+    pub allow_leaks: Option<bool>,
     pub spurious_failures: Option<u32>,
     pub spurious_wakeups: Option<u32>,
     /// What is not left out.
@@ -59,7 +61,7 @@ pub enum SettingError {
 }
 
 /// Every option, as written in an attribute. As an environment variable it is in capitals, with `MC_` before it.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "memory_model",
     "strategy",
     "seed",
@@ -71,6 +73,7 @@ pub const NAMES: [&str; 16] = [
     "queue_limit",
     "hang_limit",
     "allow_panics",
+    "allow_leaks",
     "spurious_failures",
     "spurious_wakeups",
     "no_reduction",
@@ -120,7 +123,8 @@ impl Layer {
             "max_failures" => self.max_failures = Some(count(value)?),
             "queue_limit" => self.queue_limit = Some(queue_limit(value)?),
             "hang_limit" => self.hang_limit = Some(duration(value)?),
-            "allow_panics" => self.allow_panics = Some(value.parse().map_err(|_| Expected("`true` or `false`"))?),
+            "allow_panics" => self.allow_panics = Some(switch(value)?),
+            "allow_leaks" => self.allow_leaks = Some(switch(value)?),
             "spurious_failures" => self.spurious_failures = Some(times(value)?),
             "spurious_wakeups" => self.spurious_wakeups = Some(times(value)?),
             "no_reduction" => self.no_reduction = Some(value.parse()?),
@@ -146,6 +150,7 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.or(lower.hang_limit),
             allow_panics: self.allow_panics.or(lower.allow_panics),
+            allow_leaks: self.allow_leaks.or(lower.allow_leaks),
             spurious_failures: self.spurious_failures.or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.or(lower.spurious_wakeups),
             no_reduction: self.no_reduction.or(lower.no_reduction),
@@ -173,12 +178,17 @@ impl Layer {
             queue_limit: self.queue_limit.or(lower.queue_limit),
             hang_limit: self.hang_limit.unwrap_or(lower.hang_limit),
             allow_panics: self.allow_panics.unwrap_or(lower.allow_panics),
+            allow_leaks: self.allow_leaks.unwrap_or(lower.allow_leaks),
             spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
             origin: lower.origin,
         }
     }
+}
+
+fn switch(value: &str) -> Result<bool, Expected> {
+    value.parse().map_err(|_| Expected("`true` or `false`"))
 }
 
 #[cfg(test)]
@@ -188,8 +198,8 @@ mod tests {
     #[test]
     fn every_name_can_be_set() {
         let values = [
-            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "0", "2", "retry",
-            "leak", "bounded",
+            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "true", "0", "2",
+            "retry", "leak", "bounded",
         ];
         let layer = Layer::from_attribute(NAMES.into_iter().zip(values)).unwrap();
         let options = layer.options();

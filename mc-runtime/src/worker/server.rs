@@ -115,13 +115,13 @@ pub(super) fn refuse(message: String, exit_code: u8) -> ! {
 }
 
 /// Nothing can be checked in this process.
+///
+/// # Panics
+/// Where nobody listens.
 #[cfg(feature = "unmodified")]
 pub(crate) fn cannot_begin(message: String) -> ! {
-    if has_client() {
-        refuse(message, 96);
-    }
-    eprintln!("error: {message}");
-    std::process::exit(96)
+    assert!(has_client(), "{message}");
+    refuse(message, 96)
 }
 
 /// Set when the client asks to stop.

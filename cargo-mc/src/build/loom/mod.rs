@@ -161,6 +161,8 @@ fn in_the_way(message: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
