@@ -3,7 +3,8 @@
 //! They are called from code of the crates under test, and do nothing outside of a check. LLVM takes them for functions that do not unwind. The names and arguments
 //! are those of `compiler-rt/lib/tsan/rtl/tsan_interface.h` and `tsan_interface_atomic.h`.
 
-use crate::exec::{Calls, Frame, Step};
+use crate::exec::{Calls, Engine, Frame, Step};
+use crate::ids::EventId;
 use crate::operation::{Code, Operation, Order};
 use crate::ops::{self, Label, Rmw, Width};
 use std::arch::naked_asm;
@@ -133,9 +134,15 @@ extern "C" fn __tsan_vptr_update(_at: usize, _new: usize) {}
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_vptr_read(_at: usize) {}
 
-/// Fences of the crates under test come through the facade; those of std's generic code go with counts, see `exec::instrumented`.
+/// Fences of the crates under test come through the facade; those of generic code of std go with counts, and are events where those are.
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic_thread_fence(_order: i32) {}
+extern "C" fn __tsan_atomic_thread_fence(c11: i32) {
+    if ops::with_engine(|e| e.has_seen_count() && !e.is_cutting()) != Some(true) {
+        return;
+    }
+    let fence = Operation { order: order(c11), failure: order(c11), ..Operation::plain(Code::Fence) };
+    make(|e| e.plain(fence, EventId::INIT, None));
+}
 
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_atomic_signal_fence(_order: i32) {}
@@ -201,15 +208,21 @@ fn event(at: usize, code: Code, (a, b): (u64, u64), (success, failure): (i32, i3
     };
     let operation = Operation { a, b, code, order: order(success), failure: order(failure), width: Width::W64, label };
     let here = 0_u64;
+    let accessed = make(|e| {
+        // The registers are not known here, so that no round of a loop counts as like another.
+        e.unlike += 1;
+        let frame = Frame { stack: (&raw const here).addr(), registers: [e.unlike; 6], ..Frame::default() };
+        e.access(at, operation, None, frame)
+    });
+    ops::with_engine(Engine::note_count);
+    accessed.map(|accessed| accessed.old)
+}
+
+/// Makes an event, waiting as often as it must. `None` where the caller is not under control any more.
+fn make<T>(mut event: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
     loop {
-        let step = ops::with_engine(|e| {
-            // The registers are not known here, so that no round of a loop counts as like another.
-            e.unlike += 1;
-            let frame = Frame { stack: (&raw const here).addr(), registers: [e.unlike; 6], ..Frame::default() };
-            e.access(at, operation, None, frame)
-        })?;
-        match step {
-            Step::Done(accessed) => return Some(accessed.old),
+        match ops::with_engine(&mut event)? {
+            Step::Done(value) => return Some(value),
             Step::Wait => ops::suspend(),
             Step::Inert => return None,
             Step::Cut => ops::stop_for_good(),

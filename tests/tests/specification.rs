@@ -48,6 +48,26 @@ fn the_workloads_of_the_benchmarks_are_those_that_every_tool_is_measured_with() 
 }
 
 #[test]
+fn the_bugs_in_published_crates_are_those_that_were_collected() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let shared = tests.join("../../shared/cases");
+    let Ok(cases) = std::fs::read_dir(&shared) else {
+        say("SKIPPED: there are no shared cases beside the repository to compare the copies with");
+        return;
+    };
+    let folders: Vec<_> = cases.map(|case| case.expect("readable").path()).filter(|path| path.is_dir()).collect();
+    assert!(!folders.is_empty());
+    for folder in folders {
+        let name = folder.file_name().expect("it has a name").to_owned();
+        for part in ["Cargo.toml".to_owned(), format!("tests/{}.rs", name.to_string_lossy())] {
+            let theirs = std::fs::read(folder.join(&part)).expect("it is there");
+            let ours = std::fs::read(tests.join("cases").join(&name).join(&part)).unwrap_or_default();
+            assert!(ours == theirs, "tests/cases/{}/{part} is not the shared one", name.display());
+        }
+    }
+}
+
+#[test]
 fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
     let Some(output) = python(&["check_spec.py", "2"]) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);

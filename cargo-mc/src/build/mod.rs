@@ -24,6 +24,11 @@ pub(crate) enum BuildError {
     Metadata(String),
     #[error("the build failed")]
     Failed,
+    #[error(
+        "the build failed\n  = help: with `--std`, the crates are compiled against the checker's own `std`, which has an allocator: a crate with a `#[global_allocator]` cannot be \
+         checked so, nor one that `cargo test` itself does not build"
+    )]
+    FailedWithFacade,
     #[error("cannot run `{}`: {source}", .cargo.display())]
     Cargo { cargo: PathBuf, source: io::Error },
     #[error(
@@ -42,7 +47,7 @@ impl BuildError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
-            Self::Failed => ExitCode::Build,
+            Self::Failed | Self::FailedWithFacade => ExitCode::Build,
             Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) | Self::Facade(_) => ExitCode::Setup,
         }
     }
@@ -100,6 +105,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     }
     let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
+        RunError::Failed if args.std => BuildError::FailedWithFacade,
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;

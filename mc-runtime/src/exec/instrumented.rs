@@ -213,6 +213,16 @@ impl Engine {
         true
     }
 
+    /// The running thread has made an event of a count.
+    pub(crate) fn note_count(&mut self) {
+        self.me().has_seen_count = true;
+    }
+
+    /// Has it?
+    pub(crate) fn has_seen_count(&self) -> bool {
+        self.me_ref().has_seen_count
+    }
+
     /// Is the count at the address an event?
     pub(crate) fn sees_count(&self, at: usize) -> bool {
         !self.learned.is_empty() && self.has_learned(count_key(at))

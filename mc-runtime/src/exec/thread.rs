@@ -138,6 +138,9 @@ pub(crate) struct Thread {
     /// The calls that it is in.
     #[cfg(feature = "unmodified")]
     pub calls: super::instrumented::Calls,
+    /// A count of an `Arc` of std's was an event of it.
+    #[cfg(feature = "unmodified")]
+    pub has_seen_count: bool,
     /// The `Arc`s of std's whose values it is dropping.
     #[cfg(feature = "unmodified")]
     pub dropping: Vec<super::instrumented::Dropping>,
@@ -212,6 +215,8 @@ impl Default for Thread {
             #[cfg(feature = "unmodified")]
             calls: super::instrumented::Calls::default(),
             #[cfg(feature = "unmodified")]
+            has_seen_count: false,
+            #[cfg(feature = "unmodified")]
             dropping: Vec::new(),
             panicked: None,
             raised: 0,
@@ -247,6 +252,7 @@ impl Thread {
         #[cfg(feature = "unmodified")]
         {
             self.calls.clear();
+            self.has_seen_count = false;
             self.dropping.clear();
         }
         self.panicked = None;

@@ -9,6 +9,7 @@ mod plain;
 mod protocol;
 mod replays;
 mod suites;
+mod unmodified;
 mod verdicts;
 
 use mc_tests::fixture::{Fixture, Run};

@@ -1,0 +1,106 @@
+//! Crates as they are, with std's own types: `--std`.
+
+use mc_tests::fixture::Fixture;
+
+use crate::{fixture, names, test};
+
+/// The checker is compiled by itself for this, with what its feature needs.
+fn unmodified() -> Fixture {
+    fixture("unmodified").with_env("CARGO_NET_OFFLINE", "false")
+}
+
+#[test]
+fn every_test_is_checked_as_it_is() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--workspace", "--message-format", "json"]);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    for (name, verdict, executions) in [
+        ("afresh", "proved", 2),
+        ("gated", "proved", 6),
+        ("host", "ran", 1),
+        ("kept", "proved", 1),
+        ("locked", "proved", 2),
+        ("mapped", "proved", 1),
+        ("owned", "proved", 4),
+        ("panics", "ran", 1),
+        ("panics_elsewhere", "proved", 1),
+        ("returns", "ran", 1),
+    ] {
+        let test = test(&run, name);
+        assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
+        assert_eq!(test["passed"], true, "{test}");
+    }
+    // How many executions: in code without optimisations, rounds of the loop look different that are not.
+    assert_eq!(test(&run, "spun")["verdict"], "proved");
+    let failed = [
+        ("does_not_panic", "panic", "does not panic"),
+        ("freed", "use_after_free", "memory that was freed"),
+        ("gate_without_a_call", "deadlock", "nobody can move"),
+        ("lost", "leak", "64 bytes"),
+        ("lost_update", "panic", "assertion"),
+        ("panics_otherwise", "panic", "boo"),
+        ("raced", "data_race", "tests/all.rs"),
+        ("returns_an_error", "panic", "termination value"),
+        ("spun_without_order", "data_race", "tests/all.rs"),
+        ("stuck", "deadlock", "cycle"),
+    ];
+    for (name, kind, words) in failed {
+        let test = test(&run, name);
+        let failure = &test["failures"][0];
+        assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
+        assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
+    }
+    assert_eq!(names(&run).len(), 11 + failed.len(), "all but the ignored one");
+}
+
+#[test]
+fn a_failure_is_replayed() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--exact", "raced"]);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("cargo mc replay --std mc1."), "{}", run.stdout);
+    let replay = fixture.cargo_mc(["replay", "--std", "raced"]);
+    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+    assert!(replay.stdout.contains("data race"), "{}", replay.stdout);
+}
+
+#[test]
+fn without_plain_memory_nothing_is_proved() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc([
+        "test",
+        "--std",
+        "--instrument",
+        "atomics",
+        "--message-format",
+        "json",
+        "raced",
+        "locked",
+        "host",
+    ]);
+    assert_eq!(run.code, 120, "{}\n{}", run.stdout, run.stderr);
+    for (name, verdict) in [("raced", "bounded"), ("locked", "bounded"), ("host", "ran")] {
+        assert_eq!(test(&run, name)["verdict"], verdict, "{}", run.stdout);
+    }
+    assert_eq!(test(&run, "locked")["bounds"][0]["limit"], "instrument");
+}
+
+#[test]
+fn another_target_is_refused() {
+    let run = unmodified().cargo_mc(["test", "--std", "--target", "aarch64-unknown-linux-gnu"]);
+    assert_eq!(run.code, 96, "{}", run.stdout);
+    assert!(run.stderr.contains("it cannot build for aarch64-unknown-linux-gnu"), "{}", run.stderr);
+}
+
+/// The crate's own allocator, and its own `test` module, features and profile.
+#[test]
+fn a_crate_with_an_allocator_of_its_own_is_told_what_to_do() {
+    let fixture = unmodified();
+    fixture.write(
+        "tests/all.rs",
+        "#[global_allocator]\nstatic A: std::alloc::System = std::alloc::System;\n#[test]\nfn t() {}\n",
+    );
+    let run = fixture.cargo_mc(["test", "--std"]);
+    assert_ne!(run.code, 0, "{}", run.stdout);
+    assert!(run.stderr.contains("global allocator"), "{}", run.stderr);
+}
