@@ -18,28 +18,23 @@ pub(crate) fn place(place: Where) -> String {
     source(place).map_or_else(|| "a place that is not known".to_owned(), |(file, line)| format!("{file}:{line}"))
 }
 
-/// File and line. Of code that was inlined, the innermost place that is not in the toolchain's own sources.
+/// File and line: the innermost place in code under test.
 pub(crate) fn source(place: Where) -> Option<(String, u32)> {
     match place {
         Where::Source(site) => site.map(|site| (site.file().to_owned(), site.line())),
-        Where::Code(address) => look_up(address),
+        Where::Code(trace) => {
+            let calls = || trace.into_iter().filter(|address| *address != 0);
+            let tested = calls().find(|address| owner(*address) == Owner::Test);
+            look_up(tested.or_else(|| calls().next())?)
+        }
     }
 }
 
-/// The first of these addresses, a return address and those of the calls around it, that is in code under test. `None` where it is the checker that asked std for it:
-/// what its own types do to memory is ordered by what they tell the engine.
-pub(crate) fn users(code: usize, mut around: impl Iterator<Item = usize>) -> Option<usize> {
-    let mut at = code;
-    loop {
-        match owner(at) {
-            Owner::Test => return Some(at),
-            Owner::Checker => return None,
-            Owner::Toolchain => match around.next() {
-                Some(next) => at = next,
-                None => return Some(code),
-            },
-        }
-    }
+/// Is it the checker's own code, or std's that the checker has called? What its types do to memory is ordered by what they tell the engine.
+pub(crate) fn is_checkers(place: Where) -> bool {
+    let Where::Code(trace) = place else { return false };
+    let mut owners = trace.into_iter().take_while(|address| *address != 0).map(owner);
+    owners.find(|owner| *owner != Owner::Toolchain) == Some(Owner::Checker)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,10 +65,17 @@ fn look_up(address: usize) -> Option<(String, u32)> {
         let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno()) else { return };
         let outside = |(file, _): &(String, u32)| !is_toolchains(file);
         if !found.as_ref().is_some_and(outside) {
-            found = Some((file.to_string_lossy().into_owned(), line));
+            found = Some((shortened(&file.to_string_lossy()).to_owned(), line));
         }
     });
     found
+}
+
+/// Without the directory in which the test runs, as the compiler names files for panics.
+fn shortened(file: &str) -> &str {
+    static HERE: OnceLock<Option<String>> = OnceLock::new();
+    let here = HERE.get_or_init(|| Some(format!("{}/", std::env::current_dir().ok()?.display())));
+    here.as_ref().and_then(|here| file.strip_prefix(here.as_str())).unwrap_or(file)
 }
 
 /// Is it a file of std? They are named by the commit, or, where the sources are installed, by their place.

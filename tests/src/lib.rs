@@ -12,3 +12,4 @@ pub mod fixture;
 pub mod interpret;
 pub mod parity;
 pub mod program;
+pub mod standard;

@@ -2,7 +2,7 @@
 //!
 //! The compiler takes the calls for ones that never unwind. So nothing here cuts an execution by unwinding: a thread that may not go on is suspended for good.
 
-use super::shadow::{Touch, Where};
+use super::shadow::{Touch, Trace, Where};
 use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::ids::ThreadId;
@@ -51,9 +51,13 @@ impl Calls {
         self.depth = 0;
     }
 
-    /// From the innermost call outwards.
-    fn innermost(&self) -> impl Iterator<Item = usize> {
-        self.from[..self.depth.min(Self::MOST)].iter().rev().copied()
+    /// An address in the innermost call, and where the calls around it were made from.
+    fn trace(&self, code: usize) -> Trace {
+        let mut trace = [0; 6];
+        trace[0] = code;
+        let around = self.from[..self.depth.min(Self::MOST)].iter().rev();
+        trace[1..].iter_mut().zip(around).for_each(|(place, from)| *place = *from);
+        trace
     }
 }
 
@@ -72,19 +76,20 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
-        let Some(code) = symbols::users(code, self.me_ref().calls.innermost()) else { return true };
-        let (limit, base) = self.stack;
-        if writes && !(limit..base).contains(&at) && self.is_seen_write(at) {
-            self.me().activity += 1;
+        let place = Where::Code(self.me_ref().calls.trace(code));
+        if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) && !symbols::is_checkers(place) {
+            self.me().seen_writes += 1;
         }
         let events = self.me_ref().position as u32;
-        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place: Where::Code(code) });
+        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place });
         !self.cutting
     }
 
-    /// Is a write there anything but the end of what is being dropped?
+    /// Can others see a write there, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped.
     fn is_seen_write(&self, at: usize) -> bool {
-        self.me_ref().dropping.last().is_none_or(|dropping| !(dropping.at..dropping.end).contains(&at))
+        let (limit, base) = self.stack;
+        let dropped = |dropping: &Dropping| (dropping.at..dropping.end).contains(&at);
+        !(limit..base).contains(&at) && !self.me_ref().dropping.last().is_some_and(dropped)
     }
 
     /// An access of an atomic that is an event.
@@ -132,7 +137,7 @@ impl Engine {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race else { return };
+        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
             "data race: {} {}s at {}{} what {} {} at {}{} and neither happens before the other",
@@ -149,6 +154,9 @@ impl Engine {
     }
 
     fn found(&mut self, kind: FailureKind, message: String, touch: Touch) {
+        if symbols::is_checkers(touch.place) {
+            return;
+        }
         let site = symbols::source(touch.place);
         self.record(Found { kind, message, thread: touch.thread, site });
     }
@@ -158,7 +166,7 @@ impl Engine {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race else { return };
+        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
         let message = format!(
             "{} frees memory that {} {} at {}, and that access does not happen before the free",
             self.thread_name(self.current),
@@ -182,7 +190,7 @@ impl Engine {
     pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
-        let activity = self.me_ref().activity;
+        let activity = self.me_ref().activity + self.me_ref().seen_writes;
         if at != start
             && let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
             && dropping.activity != activity

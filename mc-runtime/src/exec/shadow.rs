@@ -9,13 +9,16 @@ use rustc_hash::FxHashMap;
 
 const GRANULE: usize = 8;
 
+/// Addresses in the code.
+pub(crate) type Trace = [usize; 6];
+
 /// Where an access stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Where {
     /// In the source.
     Source(Site),
-    /// In the code, at the return address of a call.
-    Code(usize),
+    /// In the code: the return address of the call that tells of it, and those of the calls around it, outwards; 0 where there are no more.
+    Code(Trace),
 }
 
 /// Who accesses, and how.
@@ -130,7 +133,7 @@ mod tests {
     use super::*;
 
     fn touch(thread: u32, writes: bool, atomic: bool) -> Touch {
-        Touch { thread: ThreadId(thread), events: 1, writes, atomic, place: Where::Code(thread as usize) }
+        Touch { thread: ThreadId(thread), events: 1, writes, atomic, place: Where::Code([thread as usize; 6]) }
     }
 
     fn races(shadow: &mut Shadow, at: usize, size: usize, new: Touch) -> bool {

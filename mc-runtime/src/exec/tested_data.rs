@@ -3,7 +3,7 @@
 //! Not here: statics of the checker's own types, which are dropped as well as put back (`memory`), and thread-locals, which shims keep per thread of the test.
 
 use super::state;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSymbol, ReadCache};
 use std::sync::OnceLock;
 use std::{fs, ptr};
 
@@ -58,15 +58,15 @@ impl TestedData {
     fn remember(checker: &[&str]) -> Result<Self, String> {
         let failed =
             |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
-        let file = fs::read("/proc/self/exe").map_err(|error| failed(&error))?;
-        let file = object::File::parse(&*file).map_err(|error| failed(&error))?;
+        let file = ReadCache::new(fs::File::open("/proc/self/exe").map_err(|error| failed(&error))?);
+        let file = object::File::parse(&file).map_err(|error| failed(&error))?;
         let bias = state::load_address();
         let mut ranges: Vec<(usize, usize)> = file
             .symbols()
             .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
+            .filter(|symbol| is_writable(bias + symbol.address() as usize, symbol.size() as usize))
             .filter(|symbol| symbol.name().is_ok_and(|name| is_tested(name, checker)))
             .map(|symbol| (bias + symbol.address() as usize, symbol.size() as usize))
-            .filter(|(at, size)| is_writable(*at, *size))
             .collect();
         if file.symbols().next().is_none() {
             return Err(failed(&"it is stripped; set `strip = false` in the profile of tests"));

@@ -138,6 +138,9 @@ pub(crate) struct Thread {
     /// The calls that it is in.
     #[cfg(feature = "unmodified")]
     pub calls: super::instrumented::Calls,
+    /// What it wrote while it dropped one, so that others can see it.
+    #[cfg(feature = "unmodified")]
+    pub seen_writes: u64,
     /// A count of an `Arc` of std's was an event of it.
     #[cfg(feature = "unmodified")]
     pub has_seen_count: bool,
@@ -215,6 +218,8 @@ impl Default for Thread {
             #[cfg(feature = "unmodified")]
             calls: super::instrumented::Calls::default(),
             #[cfg(feature = "unmodified")]
+            seen_writes: 0,
+            #[cfg(feature = "unmodified")]
             has_seen_count: false,
             #[cfg(feature = "unmodified")]
             dropping: Vec::new(),
@@ -252,6 +257,7 @@ impl Thread {
         #[cfg(feature = "unmodified")]
         {
             self.calls.clear();
+            self.seen_writes = 0;
             self.has_seen_count = false;
             self.dropping.clear();
         }

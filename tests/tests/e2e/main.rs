@@ -4,6 +4,7 @@ mod bad_input;
 mod building;
 mod crashes;
 mod interrupts;
+mod litmus;
 mod machines;
 mod plain;
 mod protocol;

@@ -54,6 +54,8 @@ const SOURCES: [(&str, &str); 3] = [
     ("test", include_str!("sources/test.rs")),
 ];
 const CHECKER: &str = include_str!("sources/checker.rs");
+/// Places in the source are told by the debug information; so is what the crates do from what the checker's generic code does in them. These count over those of a profile.
+const FLAGS: [&str; 3] = ["--cap-lints=warn", "-Cdebuginfo=line-tables-only", "-Cstrip=none"];
 /// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker.
 const INSTRUMENTATION: [&str; 4] =
     ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
@@ -76,7 +78,7 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
     }
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
     let mut hasher = DefaultHasher::new();
-    (&version, SOURCES, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
+    (&version, SOURCES, FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
     let directory = directory.join(format!("{:016x}", hasher.finish()));
     let libraries = directory.join("facade");
     if !libraries.is_dir() {
@@ -84,7 +86,7 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
         compiler.all(&libraries)?;
     }
     let search = [&checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
-    let mut flags: Vec<String> = search.into_iter().chain(["--cap-lints=warn".to_owned()]).collect();
+    let mut flags: Vec<String> = search.into_iter().chain(FLAGS.map(str::to_owned)).collect();
     if args.instrument == Instrument::Memory {
         flags.extend(INSTRUMENTATION.map(str::to_owned));
     }
