@@ -39,6 +39,7 @@ use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub(crate) use guide::{Follower, Guide};
+pub use held::Until;
 pub use last_look::Looked;
 use locations::Locations;
 use rustc_hash::FxHashSet;

@@ -1,9 +1,12 @@
 //! `loom::cell::UnsafeCell`: accesses that last, those of `with` and `with_mut` for as long as their closure runs, those of `get` and
 //! `get_mut` as long as the pointer that they give.
+//!
+//! As in loom, who hands a value on by an atomic operation may drop its pointer right after that, before the next operation: a destructor that ends with
+//! a store drops the fields of its object only then. What is done through the pointer is seen by itself.
 
 use std::fmt;
 
-use mc_runtime::ops;
+use mc_runtime::ops::{self, Until};
 
 /// A cell whose accesses are checked for data races.
 pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -30,7 +33,9 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*const T) -> R,
     {
-        self.get().with(f)
+        let pointer = self.0.get();
+        let _access = Access::begin(pointer.cast(), size_of_val(&self.0), false, Until::Now);
+        f(pointer)
     }
 
     /// Writes: `f` gets the pointer, and may write through it. An access that is not ordered with all of it is a data race.
@@ -40,7 +45,9 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
-        self.get_mut().with(f)
+        let pointer = self.0.get();
+        let _access = Access::begin(pointer.cast(), size_of_val(&self.0), true, Until::Now);
+        f(pointer)
     }
 
     /// A pointer that reads, until it is dropped.
@@ -48,7 +55,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
         let pointer = self.0.get();
-        ConstPtr { _access: Access::begin(pointer.cast(), size_of_val(&self.0), false), pointer }
+        ConstPtr { access: Access::begin(pointer.cast(), size_of_val(&self.0), false, Until::LastEvent), pointer }
     }
 
     /// A pointer that writes, until it is dropped.
@@ -56,27 +63,44 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
         let pointer = self.0.get();
-        MutPtr { _access: Access::begin(pointer.cast(), size_of_val(&self.0), true), pointer }
+        MutPtr { access: Access::begin(pointer.cast(), size_of_val(&self.0), true, Until::LastEvent), pointer }
     }
 }
 
-/// An access that has begun: the engine's number of it.
+/// An access that has begun.
 #[derive(Debug)]
-struct Access(Option<u64>);
+struct Access {
+    /// The engine's, if there is one.
+    number: Option<u64>,
+    at: *mut (),
+    size: usize,
+    writes: bool,
+    until: Until,
+}
 
 impl Access {
     #[inline]
     #[track_caller]
-    fn begin(at: *mut (), size: usize, writes: bool) -> Self {
-        Self(ops::hold(at, size, writes))
+    fn begin(at: *mut (), size: usize, writes: bool, until: Until) -> Self {
+        Self { number: ops::hold(at, size, writes), at, size, writes, until }
+    }
+
+    /// It accesses now.
+    #[track_caller]
+    fn now(&self) {
+        match (self.number, self.writes) {
+            (None, _) => {}
+            (Some(_), true) => ops::cell_write(self.at, self.size),
+            (Some(_), false) => ops::cell_read(self.at, self.size),
+        }
     }
 }
 
 impl Drop for Access {
     #[inline]
     fn drop(&mut self) {
-        if let Some(number) = self.0 {
-            ops::let_go(number);
+        if let Some(number) = self.number {
+            ops::let_go(number, self.until);
         }
     }
 }
@@ -84,7 +108,7 @@ impl Drop for Access {
 /// A pointer into a cell, which reads it until it is dropped.
 #[derive(Debug)]
 pub struct ConstPtr<T: ?Sized> {
-    _access: Access,
+    access: Access,
     pointer: *const T,
 }
 
@@ -94,25 +118,31 @@ impl<T: ?Sized> ConstPtr<T> {
     /// # Safety
     /// As of a raw pointer: the cell is there, and nobody writes it meanwhile.
     #[inline]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &T {
+        self.access.now();
         // SAFETY: promised by the caller.
         unsafe { &*self.pointer }
     }
 
     /// Calls `f` with the pointer, which must not be used after that.
     #[inline]
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*const T) -> R,
     {
-        f(self.pointer)
+        self.access.now();
+        let result = f(self.pointer);
+        self.access.now();
+        result
     }
 }
 
 /// A pointer into a cell, which writes it until it is dropped.
 #[derive(Debug)]
 pub struct MutPtr<T: ?Sized> {
-    _access: Access,
+    access: Access,
     pointer: *mut T,
 }
 
@@ -123,18 +153,24 @@ impl<T: ?Sized> MutPtr<T> {
     /// As of a raw pointer: the cell is there, and nobody else accesses it meanwhile.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "loom's signature; the caller promises that nobody else has access")]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
+        self.access.now();
         // SAFETY: promised by the caller.
         unsafe { &mut *self.pointer }
     }
 
     /// Calls `f` with the pointer, which must not be used after that.
     #[inline]
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*mut T) -> R,
     {
-        f(self.pointer)
+        self.access.now();
+        let result = f(self.pointer);
+        self.access.now();
+        result
     }
 }
 
