@@ -160,4 +160,5 @@ pub enum Label {
     ChannelDrop,
     ChannelGone,
     SpuriousWakeup,
+    SpuriousFailure,
 }

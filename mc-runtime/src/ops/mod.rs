@@ -99,7 +99,7 @@ pub fn compare_exchange(
 #[track_caller]
 #[inline(never)]
 fn fails_spuriously() -> Option<bool> {
-    if !with_engine(|e| e.may_fail_spuriously())? || choose(2)? == 0 {
+    if !with_engine(|e| e.may_fail_spuriously())? || choose_as(2, Label::SpuriousFailure)? == 0 {
         return Some(false);
     }
     with_engine(|e| e.threads[e.current.slot()].spurious += 1);
