@@ -69,6 +69,8 @@ pub enum Message {
         /// Items in the frontier.
         frontier: u64,
     },
+    /// The check goes on, although no execution has ended for a while: a long one may take longer than the client waits.
+    Working,
     /// A counterexample.
     Failure(Failure),
     /// The end of a check.

@@ -59,13 +59,14 @@ fn explore(options: Options, body: TestBody) -> Outcome {
     });
     send(&Message::Started);
     let done = DONE.load(Ordering::Relaxed);
-    let outcome = check::run(check::engine(&options), body, &STOP, |event| match event {
+    let tell = |event: Event<'_>| match event {
         Event::Progress { executions, blocked, estimate, frontier } => {
             let (executions, estimate) = (executions + done, estimate.map(|estimate| estimate + done as f64));
             send(&Message::Progress { executions, blocked, estimate, frontier });
         }
         Event::Failure(failure) => send(&Message::Failure(failure.clone())),
-    });
+    };
+    let outcome = crash::exploring(|| check::run(check::engine(&options), body, &STOP, tell));
     DONE.fetch_add(outcome.executions, Ordering::Relaxed);
     if outcome.verdict == Verdict::Interrupted {
         send(&Message::Model(outcome));
