@@ -23,7 +23,7 @@ pub(crate) struct Case {
     /// The executable's, unique in the workspace.
     pub(crate) binary_id: String,
     pub(crate) ignored: bool,
-    /// One of libtest's, which checks models in the middle of itself; how a suite is asked for: `--loom`.
+    /// One of libtest's, which checks models in the middle of itself; how its suite is asked for: `--loom`.
     pub(crate) models: Option<String>,
     pub(crate) attribute: Layer,
     pub(crate) binary: Binary,
@@ -41,11 +41,11 @@ pub(crate) enum SelectError {
     )]
     NoTests { executables: usize },
     #[error(
-        "none of {executables} test {} uses loom\n  = help: suites are often behind a feature or a cfg of their own \
-         (`--features loom`, `--loom=NAME` for `--cfg NAME`), or in a package that `-p` selects",
+        "none of {executables} test {} uses {name}\n  = help: suites are often behind a feature or a cfg of their own \
+         (`--features {name}`, `--{name}=NAME` for `--cfg NAME`), or in a package that `-p` selects",
         plural(*executables, "executable")
     )]
-    NoSuite { executables: usize },
+    NoSuite { name: &'static str, executables: usize },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
     NothingSelected { filters: String, tests: usize, hint: &'static str },
     #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
@@ -87,8 +87,8 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             binary: binary.clone(),
             roots: vec![executable.directory.clone(), built.workspace.clone()],
         };
-        if let Some(cfg) = &built.loom {
-            let flag = if cfg == "loom" { "--loom".to_owned() } else { format!("--loom={cfg}") };
+        if let Some(suite) = &built.suite {
+            let flag = suite.flag();
             let plain = |listed: &Listed| !tests.iter().any(|test| test.name == listed.name);
             let listed = binary.list_all()?.into_iter().filter(plain);
             cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flag.clone()))));
@@ -99,11 +99,13 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         }
     }
     cases.sort_by(|a, b| (&a.binary_id, &a.name).cmp(&(&b.binary_id, &b.name)));
-    if cases.is_empty() && built.loom.is_some() {
-        return Err(SelectError::NoSuite { executables: built.executables.len() }.into());
-    }
     if cases.is_empty() {
-        return Err(SelectError::NoTests { executables: built.executables.len() }.into());
+        let executables = built.executables.len();
+        return Err(match &built.suite {
+            Some(suite) => SelectError::NoSuite { name: suite.name(), executables },
+            None => SelectError::NoTests { executables },
+        }
+        .into());
     }
     if cases.iter().any(|case| case.binary_id != cases[0].binary_id) {
         for case in &mut cases {

@@ -356,6 +356,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             frontier: self.engine.explorer.frontier.len() as u64,
             seconds: self.started.elapsed().as_secs_f64(),
             wanted: false,
+            required: None,
         }
     }
 }

@@ -45,6 +45,10 @@ pub(crate) struct BuildArgs {
     /// Check the suite that the crate has for loom: loom is replaced, nothing is edited, and `--cfg loom` is set, or that of this NAME
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "loom")]
     pub(crate) loom: Option<String>,
+    /// Likewise the suite that the crate has for shuttle, with `--cfg shuttle` or that of this NAME
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "shuttle")]
+    #[arg(conflicts_with = "loom")]
+    pub(crate) shuttle: Option<String>,
     /// Set this cfg too, for all packages
     #[arg(long, value_name = "SPEC")]
     pub(crate) cfg: Vec<String>,

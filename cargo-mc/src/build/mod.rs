@@ -1,9 +1,10 @@
 //! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
 
 mod config;
-mod loom;
 mod profile;
 mod rustflags;
+mod stand_in;
+mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
@@ -14,6 +15,8 @@ use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
 use crate::args::BuildArgs;
 use crate::exit::ExitCode;
+
+pub(crate) use suite::Suite;
 
 /// Why there is nothing to check.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +34,7 @@ pub(crate) enum BuildError {
     )]
     PanicAbort,
     #[error(transparent)]
-    Loom(#[from] loom::LoomError),
+    StandIn(#[from] stand_in::StandInError),
 }
 
 impl BuildError {
@@ -39,7 +42,7 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) => ExitCode::Setup,
+            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) => ExitCode::Setup,
         }
     }
 }
@@ -52,8 +55,8 @@ pub(crate) struct Built {
     pub(crate) directory: PathBuf,
     /// The workspace's directory: the compiler names files from here.
     pub(crate) workspace: PathBuf,
-    /// Tests are libtest's, and check models: the cfg of the suite.
-    pub(crate) loom: Option<String>,
+    /// Tests are libtest's, and check models in the middle of themselves.
+    pub(crate) suite: Option<Suite>,
 }
 
 /// A test executable.
@@ -76,22 +79,24 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
-    let (metadata, directory, patch) = match &args.loom {
+    let suite = Suite::asked_for(args);
+    let (metadata, directory, patch) = match &suite {
         None => (metadata, target.join("mc"), None),
-        Some(_) => {
-            let directory = absolute(target.join("mc/loom"));
-            let (patch, metadata) = loom::patch(&cargo, args, &directory)?;
+        Some(suite) => {
+            let directory = absolute(target.join("mc").join(suite.stand_in.name));
+            let (patch, metadata) = stand_in::patch(suite.stand_in, &cargo, args, &directory)?;
             (metadata, directory, Some(patch))
         }
     };
     let settings = patch.as_ref().map_or(&[][..], |patch| &patch.config);
-    let command = command(&cargo, args, &metadata, &directory, settings)?;
+    let cfg = suite.as_ref().map(|suite| suite.cfg.as_str());
+    let command = command(&cargo, args, cfg, &metadata, &directory, settings)?;
     let executables = run(command, &metadata).map_err(|error| match error {
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;
     drop(patch); // not before cargo is done
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), loom: args.loom.clone() })
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), suite })
 }
 
 fn absolute(path: PathBuf) -> PathBuf {
@@ -122,6 +127,7 @@ fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
 fn command(
     cargo: &Path,
     args: &BuildArgs,
+    cfg: Option<&str>,
     metadata: &Metadata,
     directory: &Path,
     settings: &[String],
@@ -135,7 +141,7 @@ fn command(
     if rustflags::aborts_on_panic(&environment, &flags) {
         return Err(BuildError::PanicAbort);
     }
-    let injection = rustflags::inject(&environment, &flags, &rustflags::ours(args.loom.as_deref(), &args.cfg));
+    let injection = rustflags::inject(&environment, &flags, &rustflags::ours(cfg, &args.cfg));
     let packages: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut command = Command::new(cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);

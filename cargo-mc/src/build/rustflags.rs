@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 
 use super::config::{ConfigFlags, Value};
 
-/// What `cargo mc` adds: the cfg of the checker, that of a loom suite, and those that the user asks for. What a suite forbids in its own code
+/// What `cargo mc` adds: the cfg of the checker, that of a suite for another one, and those that the user asks for. What a suite forbids in its own code
 /// (`#![deny(warnings)]`) was not said of our types.
-pub(crate) fn ours(loom: Option<&str>, more: &[String]) -> Vec<String> {
+pub(crate) fn ours(suite: Option<&str>, more: &[String]) -> Vec<String> {
     let mut flags = Vec::new();
-    for cfg in ["mc"].into_iter().chain(loom).chain(more.iter().map(String::as_str)) {
+    for cfg in ["mc"].into_iter().chain(suite).chain(more.iter().map(String::as_str)) {
         flags.extend(["--cfg".to_owned(), cfg.to_owned()]);
         if !cfg.contains('=') {
             flags.extend(["--check-cfg".to_owned(), format!("cfg({cfg})")]);
         }
     }
-    if loom.is_some() {
+    if suite.is_some() {
         flags.extend(["--cap-lints", "warn"].map(str::to_owned));
     }
     flags
