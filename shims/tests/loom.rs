@@ -343,3 +343,18 @@ fn a_pointer_that_outlives_another_operation_races() {
         });
     });
 }
+
+/// Two threads write into cells of a block whose values have no size: they stand at its end.
+fn without_size(mine: usize, other: usize) {
+    let cells = Arc::new((AtomicUsize::new(0), [UnsafeCell::new(()), UnsafeCell::new(())]));
+    let theirs = cells.clone();
+    let thread = thread::spawn(move || theirs.1[other].with_mut(|_| ()));
+    cells.1[mine].with_mut(|_| ());
+    thread.join().unwrap();
+}
+
+#[test]
+fn each_cell_of_a_value_without_size_has_its_own_accesses() {
+    proved(1, || without_size(0, 1));
+    fails(FailureKind::DataRace, || without_size(1, 1));
+}

@@ -65,6 +65,9 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        if size == 0 {
+            return Step::Done(()); // no memory: its address may be that of something else
+        }
         self.close();
         if let Some(step) = self.is_between_joins() {
             return step;

@@ -4,24 +4,28 @@
 //! As in loom, who hands a value on by an atomic operation may drop its pointer right after that, before the next operation: a destructor that ends with
 //! a store drops the fields of its object only then. What is done through the pointer is seen by itself.
 
-use std::fmt;
+use std::{fmt, ptr};
 
 use mc_runtime::ops::{self, Until};
 
 /// A cell whose accesses are checked for data races.
-pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized> {
+    /// So that each cell has a place of its own, that of a zero-sized value too.
+    _place: u8,
+    value: std::cell::UnsafeCell<T>,
+}
 
 impl<T> UnsafeCell<T> {
     /// A new cell.
     #[track_caller]
     pub fn new(data: T) -> Self {
-        Self(std::cell::UnsafeCell::new(data))
+        Self { _place: 0, value: std::cell::UnsafeCell::new(data) }
     }
 
     /// The value.
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.0.into_inner()
+        self.value.into_inner()
     }
 }
 
@@ -33,9 +37,8 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*const T) -> R,
     {
-        let pointer = self.0.get();
-        let _access = Access::begin(pointer.cast(), size_of_val(&self.0), false, Until::Now);
-        f(pointer)
+        let _access = self.begin(false, Until::Now);
+        f(self.value.get())
     }
 
     /// Writes: `f` gets the pointer, and may write through it. An access that is not ordered with all of it is a data race.
@@ -45,25 +48,29 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
-        let pointer = self.0.get();
-        let _access = Access::begin(pointer.cast(), size_of_val(&self.0), true, Until::Now);
-        f(pointer)
+        let _access = self.begin(true, Until::Now);
+        f(self.value.get())
     }
 
     /// A pointer that reads, until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        let pointer = self.0.get();
-        ConstPtr { access: Access::begin(pointer.cast(), size_of_val(&self.0), false, Until::LastEvent), pointer }
+        ConstPtr { access: self.begin(false, Until::LastEvent), pointer: self.value.get() }
     }
 
     /// A pointer that writes, until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        let pointer = self.0.get();
-        MutPtr { access: Access::begin(pointer.cast(), size_of_val(&self.0), true, Until::LastEvent), pointer }
+        MutPtr { access: self.begin(true, Until::LastEvent), pointer: self.value.get() }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn begin(&self, writes: bool, until: Until) -> Access {
+        let at = ptr::from_ref(self).cast_mut().cast();
+        Access { number: ops::hold(at, size_of_val(self), writes), at, size: size_of_val(self), writes, until }
     }
 }
 
@@ -79,12 +86,6 @@ struct Access {
 }
 
 impl Access {
-    #[inline]
-    #[track_caller]
-    fn begin(at: *mut (), size: usize, writes: bool, until: Until) -> Self {
-        Self { number: ops::hold(at, size, writes), at, size, writes, until }
-    }
-
     /// It accesses now.
     #[track_caller]
     fn now(&self) {
