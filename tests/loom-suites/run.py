@@ -216,6 +216,8 @@ def main():
             table.append(f"| {name} | {our_verdict(test)} | {figures(executions, test['seconds'])} | {theirs[0]} | {figures(*theirs[1:])} |")
         for expected in suite.get("expect", []):
             table += ["", f"`{expected['test']}`: {expected['why'].strip()}"]
+        if suite.get("note"):
+            table += ["", suite["note"].strip()]
         sections[title] = "\n".join(table) + "\n"
     if options.write:
         write(options.write, sections)
