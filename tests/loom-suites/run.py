@@ -154,7 +154,7 @@ def our_verdict(test):
         return "failed, as `#[should_panic]` wants"
     if test["verdict"] == "failed":
         return f"**failed** ({', '.join(f['kind'] for f in test['failures'])})"
-    bounds = ", ".join(bound["limit"] for bound in test["bounds"])
+    bounds = ", ".join(dict.fromkeys(bound["limit"] for bound in test["bounds"]))
     return test["verdict"] + (f" ({bounds})" if bounds else "")
 
 
