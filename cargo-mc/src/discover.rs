@@ -7,7 +7,7 @@ use mc_runtime::worker::TestInfo;
 use mc_runtime::worker::client::{Binary, Listed};
 
 use crate::args::FilterArgs;
-use crate::build::Built;
+use crate::build::{Built, Others};
 use crate::error::Error;
 use crate::exit::ExitCode;
 
@@ -41,11 +41,11 @@ pub(crate) enum SelectError {
     )]
     NoTests { executables: usize },
     #[error(
-        "none of {executables} test {} uses loom\n  = help: suites are often behind a feature or a cfg of their own \
-         (`--features loom`, `--loom=NAME` for `--cfg NAME`), or in a package that `-p` selects",
+        "none of {executables} test {} uses {name}\n  = help: suites are often behind a feature or a cfg of their own \
+         (`--features {name}`, `--{name}=NAME` for `--cfg NAME`), or in a package that `-p` selects",
         plural(*executables, "executable")
     )]
-    NoSuite { executables: usize },
+    NoSuite { name: &'static str, executables: usize },
     #[error("there is no test in {executables} test {}", plural(*executables, "executable"))]
     NoneAtAll { executables: usize },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
@@ -91,7 +91,8 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             binary: binary.clone(),
             roots: vec![executable.directory.clone(), built.workspace.clone()],
         };
-        if let Some(flag) = &built.others {
+        if let Some(others) = &built.others {
+            let flag = others.flag();
             let plain = |listed: &Listed| !tests.iter().any(|test| test.name == listed.name);
             let listed = binary.list_all()?.into_iter().filter(plain);
             cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flag.clone()))));
@@ -102,14 +103,14 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         }
     }
     cases.sort_by(|a, b| (&a.binary_id, &a.name).cmp(&(&b.binary_id, &b.name)));
-    if cases.is_empty() && built.others.as_deref() == Some("--std") {
-        return Err(SelectError::NoneAtAll { executables: built.executables.len() }.into());
-    }
-    if cases.is_empty() && built.others.is_some() {
-        return Err(SelectError::NoSuite { executables: built.executables.len() }.into());
-    }
     if cases.is_empty() {
-        return Err(SelectError::NoTests { executables: built.executables.len() }.into());
+        let executables = built.executables.len();
+        return Err(match &built.others {
+            Some(Others::Suite(suite)) => SelectError::NoSuite { name: suite.name(), executables },
+            Some(Others::AsTheyAre) => SelectError::NoneAtAll { executables },
+            None => SelectError::NoTests { executables },
+        }
+        .into());
     }
     if cases.iter().any(|case| case.binary_id != cases[0].binary_id) {
         for case in &mut cases {

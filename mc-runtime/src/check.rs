@@ -83,18 +83,20 @@ unsafe impl<T> Send for Movable<T> {}
 
 /// Explores until `stop` is set, at the latest.
 pub(crate) fn run(
-    engine: Engine,
+    mut engine: Engine,
     body: TestBody,
     stop: &'static AtomicBool,
     observe: impl FnMut(Event<'_>),
 ) -> Outcome {
     crate::hooks::install();
+    let started = Instant::now();
+    engine.deadline = engine.options.time_limit.and_then(|ms| started.checked_add(Duration::from_millis(ms)));
     let check = Check {
         engine,
         body,
         stop,
         observe,
-        started: Instant::now(),
+        started,
         reported: Instant::now(),
         executions: 0,
         blocked: 0,
@@ -157,6 +159,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             if ending == Ending::Restart {
                 self.start_again();
                 continue;
+            }
+            if ending == Ending::TooLong && self.engine.late {
+                continue; // to the limit, which is reached
             }
             self.compare_with_rehearsal(ending);
             if self.count(ending) {
@@ -375,6 +380,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             frontier: self.engine.explorer.frontier.len() as u64,
             seconds: self.started.elapsed().as_secs_f64(),
             wanted: false,
+            required: None,
         }
     }
 }

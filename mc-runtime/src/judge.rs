@@ -2,12 +2,15 @@
 //!
 //! Not here: exit codes and words on a terminal (`cargo-mc`); both ways to run a test ask [`judge`].
 
+use serde::{Deserialize, Serialize};
+
 use crate::options::{Options, Strategy};
 use crate::outcome::{FailureKind, Outcome, Verdict};
 use crate::settings::Layer;
 
 /// The weakest verdict that passes. Ordered from weak to strong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Required {
     /// Random executions without a failure will do.
     Sampled,
@@ -72,6 +75,12 @@ impl Goal {
         };
         Self { expect: attribute.expect, require }
     }
+
+    /// This goal, where a test does not say itself what its models must come to.
+    #[must_use]
+    pub fn or_own(self, outcome: &Outcome) -> Self {
+        Self { require: outcome.required.unwrap_or(self.require), ..self }
+    }
 }
 
 /// Holds `outcome` against `goal`.
@@ -129,6 +138,7 @@ mod tests {
             frontier: 0,
             seconds: 0.0,
             wanted: false,
+            required: None,
         }
     }
 

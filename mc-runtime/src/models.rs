@@ -45,38 +45,30 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// These options, and what they leave open as here. An option that has its default is left open.
+    /// These options, where somebody asked for them, and otherwise what is here.
     pub(crate) fn over(&self, options: Options) -> Options {
-        let default = Options::default();
-        let open = |is_default: bool| is_default.then_some(());
-        let strategy = open(options.strategy == default.strategy).and(self.strategy);
-        let seed = open(options.seed == default.seed).and(self.seed);
-        let memory_model = open(options.memory_model == default.memory_model).and(self.memory_model);
+        let max_events = self.most_events.unwrap_or(options.max_events.max(self.max_events));
         Options {
-            strategy: strategy.unwrap_or(options.strategy),
-            seed: seed.unwrap_or(options.seed),
-            memory_model: memory_model.unwrap_or(options.memory_model),
+            strategy: unless(options.asked.strategy, self.strategy).unwrap_or(options.strategy),
+            seed: unless(options.asked.seed, self.seed).unwrap_or(options.seed),
+            memory_model: unless(options.asked.memory_model, self.memory_model).unwrap_or(options.memory_model),
             max_executions: options.max_executions.or(self.max_executions),
             time_limit: options.time_limit.or(self.time_limit),
-            max_events: self.most_events.unwrap_or(options.max_events.max(self.max_events)),
+            max_events: unless(options.asked.max_events, Some(max_events)).unwrap_or(options.max_events),
             origin: if self.unmodified { Origin::Unmodified } else { Origin::Foreign },
             allow_panics: options.allow_panics || self.unmodified,
             ..options
         }
     }
 
-    /// What `layer` says, and what it leaves open as here.
-    fn for_layer(self, layer: &Layer) -> Options {
-        let options = self.over(layer.options());
-        // A value that was asked for counts although it is the default.
-        Options {
-            strategy: layer.strategy.unwrap_or(options.strategy),
-            seed: layer.seed.unwrap_or(options.seed),
-            memory_model: layer.memory_model.unwrap_or(options.memory_model),
-            max_events: layer.max_events.unwrap_or(options.max_events),
-            ..options
-        }
+    /// What a model must come to that is checked with `options`, if nobody asks for something else.
+    pub(crate) fn required(&self, options: &Options) -> Required {
+        Goal::new(&Layer::default(), options, self.require, false).require
     }
+}
+
+fn unless<T>(asked: bool, own: Option<T>) -> Option<T> {
+    own.filter(|_| !asked)
 }
 
 /// Checks `body`; what came of it.
@@ -100,9 +92,9 @@ fn plain(bounds: Bounds, body: &TestBody) -> Outcome {
     static NEVER: AtomicBool = AtomicBool::new(false);
     let one = alone();
     let environment = environment();
-    let require = environment.require.or(bounds.require);
-    let options = bounds.for_layer(&environment);
-    let goal = Goal::new(&Layer::default(), &options, require, false);
+    let options = bounds.over(environment.options());
+    let require = environment.require.unwrap_or_else(|| bounds.required(&options));
+    let goal = Goal { expect: None, require };
     worker::crash::watch(options.hang_limit);
     name_test(bounds);
     let outcome = check::run(check::engine(&options), body.clone(), &NEVER, |_| ());
@@ -135,7 +127,7 @@ pub fn replay(bounds: Bounds, schedule: &str, body: impl Fn() + Send + Sync + 's
     };
     let body: TestBody = Arc::new(body);
     let one = alone();
-    let options = bounds.for_layer(&environment());
+    let options = bounds.over(environment().options());
     worker::crash::watch(options.hang_limit);
     name_test(bounds);
     let (trace, how) = worker::retrace(options, parsed, &body);

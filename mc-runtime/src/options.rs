@@ -144,6 +144,19 @@ pub struct Options {
     pub reductions: Reductions,
     /// For whom it was written.
     pub origin: Origin,
+    /// What is not there by default.
+    pub asked: Asked,
+}
+
+/// Which options somebody asked for, of those that a test may set itself (see [`crate::models`]): a value counts over the test's own even where it is the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields of `Options`, which are described there")]
+pub struct Asked {
+    pub memory_model: bool,
+    pub strategy: bool,
+    pub seed: bool,
+    pub max_events: bool,
 }
 
 impl Default for Options {
@@ -165,6 +178,7 @@ impl Default for Options {
             spurious_wakeups: 1,
             reductions: Reductions::default(),
             origin: Origin::Own,
+            asked: Asked::default(),
         }
     }
 }

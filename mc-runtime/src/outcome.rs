@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::Required;
+
 /// What is known about a test after its exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -101,13 +103,26 @@ pub struct Outcome {
     /// The test itself asks for a failure, by `#[should_panic]`, and is content with this one.
     #[serde(default)]
     pub wanted: bool,
+    /// What the models of the test must come to, if it says so itself: where one came to less, what was missed.
+    #[serde(default)]
+    pub required: Option<Required>,
 }
 
 impl Outcome {
     /// Of which nothing is known yet but the verdict.
     pub fn of(verdict: Verdict) -> Self {
         let (bounds, failures) = (Vec::new(), Vec::new());
-        Self { verdict, executions: 0, blocked: 0, bounds, failures, frontier: 0, seconds: 0.0, wanted: false }
+        Self {
+            verdict,
+            executions: 0,
+            blocked: 0,
+            bounds,
+            failures,
+            frontier: 0,
+            seconds: 0.0,
+            wanted: false,
+            required: None,
+        }
     }
 
     /// Adds what came of another check of the same test: the worse verdict counts.
@@ -115,8 +130,8 @@ impl Outcome {
         let badness = |verdict| match verdict {
             Verdict::Ran => 0,
             Verdict::Proved => 1,
-            Verdict::Sampled => 2,
-            Verdict::Bounded => 3,
+            Verdict::Bounded => 2,
+            Verdict::Sampled => 3,
             Verdict::Interrupted => 4,
             Verdict::Error => 5,
             Verdict::Failed => 6,

@@ -60,6 +60,7 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ChannelDrop => "Sender dropped",
         Label::ChannelGone => "Receiver dropped",
         Label::SpuriousWakeup => "woken for no reason",
+        Label::SpuriousFailure => "fails for no reason",
     }
 }
 
@@ -162,7 +163,10 @@ impl Engine {
             Code::Choose if event.operation.label == Label::SpuriousWakeup && event.value == 0 => {
                 text = "not woken for no reason".to_owned();
             }
-            Code::Choose if event.operation.label == Label::SpuriousWakeup => {}
+            Code::Choose if event.operation.label == Label::SpuriousFailure && event.value == 0 => {
+                text = "does not fail for no reason".to_owned();
+            }
+            Code::Choose if matches!(event.operation.label, Label::SpuriousWakeup | Label::SpuriousFailure) => {}
             Code::Choose => text = format!("choose among {} = {}", event.operation.a, event.value),
             Code::Spawn => text = format!("spawn T{}", event.value),
             _ => {}

@@ -107,22 +107,6 @@ fn less_than_a_proof_is_no_pass() {
 }
 
 #[test]
-fn a_pointer_that_outlives_the_release_is_a_race() {
-    fails(FailureKind::DataRace, || {
-        let shared = Arc::new((UnsafeCell::new(0), AtomicBool::new(false)));
-        let other = shared.clone();
-        thread::spawn(move || {
-            let pointer = other.0.get();
-            other.1.store(true, Release);
-            drop(pointer);
-        });
-        if shared.1.load(Acquire) {
-            set(&shared.0, 1);
-        }
-    });
-}
-
-#[test]
 fn a_pointer_that_is_dropped_before_the_release_is_none() {
     // The flag is seen or not.
     proved(2, || {
@@ -316,4 +300,61 @@ fn threads_need_not_be_send_and_have_no_name_of_their_own() {
 #[should_panic(expected = "outside of a model")]
 fn a_thread_outside_of_a_model_is_refused() {
     thread::spawn(|| ());
+}
+
+/// The other thread writes through a pointer, hands the cell on, and goes on with the pointer as `after` says.
+fn handed_on(after: impl Fn(loom::cell::MutPtr<u64>, &AtomicBool) + Send + Sync + Copy + 'static) {
+    let shared = Arc::new((UnsafeCell::new(0), AtomicBool::new(false)));
+    let other = thread::spawn({
+        let shared = shared.clone();
+        move || {
+            let pointer = shared.0.get_mut();
+            // SAFETY: the checker finds every access that this races with before it is made.
+            unsafe { *pointer.deref() = 1 };
+            shared.1.store(true, Release);
+            after(pointer, &shared.1);
+        }
+    });
+    if shared.1.load(Acquire) {
+        set(&shared.0, 2);
+    }
+    other.join().unwrap();
+}
+
+#[test]
+fn a_pointer_may_be_dropped_right_after_its_cell_was_handed_on() {
+    proved(2, || handed_on(|pointer, _| drop(pointer)));
+}
+
+#[test]
+fn a_pointer_that_is_used_after_its_cell_was_handed_on_races() {
+    // SAFETY: as in `set`.
+    fails(FailureKind::DataRace, || handed_on(|pointer, _| unsafe { *pointer.deref() = 3 }));
+    // SAFETY: as above.
+    fails(FailureKind::DataRace, || handed_on(|pointer, _| pointer.with(|value| unsafe { *value = 3 })));
+}
+
+#[test]
+fn a_pointer_that_outlives_another_operation_races() {
+    fails(FailureKind::DataRace, || {
+        handed_on(|pointer, flag| {
+            flag.load(Relaxed);
+            drop(pointer);
+        });
+    });
+}
+
+/// Two threads write into cells of a block whose values have no size: they stand at its end.
+fn without_size(mine: usize, other: usize) {
+    let cells = Arc::new((AtomicUsize::new(0), [UnsafeCell::new(()), UnsafeCell::new(())]));
+    let theirs = cells.clone();
+    let thread = thread::spawn(move || theirs.1[other].with_mut(|_| ()));
+    cells.1[mine].with_mut(|_| ());
+    thread.join().unwrap();
+}
+
+#[test]
+fn each_cell_of_a_value_without_size_has_its_own_accesses() {
+    proved(1, || without_size(0, 1));
+    fails(FailureKind::DataRace, || without_size(1, 1));
 }

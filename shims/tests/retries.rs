@@ -103,6 +103,19 @@ impl Stack {
 }
 
 #[test]
+fn a_weak_compare_exchange_whose_value_has_not_come_ends_its_round() {
+    // The first thread comes to the loop before the other one has moved, and may fail for no reason in every round.
+    same(|| {
+        let value = atomics([0]);
+        let theirs = value.clone();
+        let other = thread::spawn(move || theirs[0].store(1, Release));
+        while value[0].load(Relaxed) == 7 || value[0].compare_exchange_weak(1, 2, Acquire, Relaxed).is_err() {}
+        other.join().unwrap();
+        saw(&[value[0].load(Relaxed)]);
+    });
+}
+
+#[test]
 fn a_stack_shows_the_same_in_fewer_executions() {
     same_in_fewer(|| {
         let stack = Stack::new();

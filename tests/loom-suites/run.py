@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the loom suites of published crates, unmodified, under loom itself and under `cargo mc test --loom`, and compares.
 
-    run.py [--quick] [--only NAME]... [--without-loom] [--write RESULTS.md]
+    run.py [--quick] [--only NAME]... [--without-loom] [--write RESULTS.md]      (--write keeps the sections of suites that are not run)
 
 Sources come from the registry, through cargo. Each suite is copied into the target directory and built there, once with loom and once with ours. The exit
 code is 0 if every test of ours comes to what it should: a proof (or a failure that its `#[should_panic]` wants, or, for a plain test, its run), or what
@@ -9,6 +9,7 @@ code is 0 if every test of ours comes to what it should: a proof (or a failure t
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -23,7 +24,8 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CARGO = os.environ.get("CARGO", "cargo")
-LIMIT = 120
+LIMIT = 60
+JOBS = os.cpu_count() or 1
 
 
 def target():
@@ -33,6 +35,15 @@ def target():
 def environment(**more):
     kept = {k: v for k, v in os.environ.items() if k not in ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR")}
     return kept | more
+
+
+class Broken(Exception):
+    """A suite that cannot be fetched, built or listed."""
+
+
+def settings(suite):
+    """What a suite needs of the build besides flags."""
+    return {"CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS": "true"} if suite.get("debug_assertions") else {}
 
 
 def cargo(arguments, cwd, **more):
@@ -52,7 +63,7 @@ def source(suite):
     )
     found = cargo(["metadata", "--format-version", "1"], fetch)
     if found.returncode:
-        sys.exit(f"cannot fetch {name} {version}\n{found.stderr}")
+        raise Broken(f"cannot be fetched\n{found.stderr}")
     packages = json.loads(found.stdout)["packages"]
     origin = pathlib.Path(next(p["manifest_path"] for p in packages if p["name"] == name)).parent
     copy = target() / "src" / f"{name}-{version}"
@@ -83,7 +94,7 @@ def with_ours(suite, folder):
     flags = [f"--loom={first}", *(f"--cfg={cfg}" for cfg in more), "--release", *suite["flags"], *suite.get("only", [])]
     if "--tests" in flags:
         flags.remove("--tests")
-    limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", "1", "--message-format", "json",
+    limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", str(JOBS), "--message-format", "json",
               *suite.get("options", [])]
     tool = cargo(["build", "--release", "-p", "cargo-mc", "--message-format", "json"], ROOT, CARGO_TARGET_DIR=str(target().parent))
     messages = [json.loads(line) for line in tool.stdout.splitlines() if line.startswith("{")]
@@ -91,11 +102,11 @@ def with_ours(suite, folder):
     if not binary:
         sys.exit(f"cargo-mc does not build\n{tool.stderr}")
     run = subprocess.run([binary, "test", *flags, *limits], cwd=folder, capture_output=True, text=True, check=False,
-                         env=environment(CARGO_TARGET_DIR=str(target() / "ours")))
+                         env=environment(CARGO_TARGET_DIR=str(target() / "ours"), **settings(suite)))
     lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     tests = [line for line in lines if line["type"] == "test"]
     if not tests:
-        sys.exit(f"{suite['name']}: nothing was checked (exit code {run.returncode})\n{run.stderr[-4000:]}")
+        raise Broken(f"nothing was checked (exit code {run.returncode})\n{run.stderr[-4000:]}")
     return {f"{test['target']} {test['name']}" if suite.get("own") else test["name"]: test for test in tests}
 
 
@@ -103,26 +114,32 @@ def with_loom(suite, folder):
     """What loom itself makes of each test: its verdict, executions and seconds."""
     flags = " ".join(f"--cfg {cfg}" for cfg in suite["cfgs"]) + " --cap-lints warn"
     built = cargo(["test", "--no-run", "--release", "--message-format", "json", *suite["flags"]], folder,
-                  RUSTFLAGS=flags, CARGO_TARGET_DIR=str(target() / "loom"))
+                  RUSTFLAGS=flags, CARGO_TARGET_DIR=str(target() / "loom"), **settings(suite))
     if built.returncode:
-        return None
+        raise Broken(f"does not build with loom itself\n{built.stderr[-4000:]}")
     messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
     binaries = [(m["target"]["name"], m["executable"]) for m in messages if m.get("executable") and m["profile"]["test"]]
     results = {}
     for target_name, binary in binaries:
-        listed = subprocess.run([binary, "--list", "--format", "terse"], cwd=folder, capture_output=True, text=True, check=False)
-        names = [line.removesuffix(": test") for line in listed.stdout.splitlines() if line.endswith(": test")]
-        for name in filter(lambda name: wanted(suite, name), names):
-            key = f"{target_name} {name}" if suite.get("own") else name
-            results[key] = one_with_loom(binary, name, folder, suite.get("limit", LIMIT))
+        names = sorted(listed(binary, folder) - listed(binary, folder, "--ignored"))
+        names = [name for name in names if wanted(suite, name)]
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            found = pool.map(lambda name: one_with_loom(binary, name, folder, suite.get("limit", LIMIT)), names)
+        results |= {f"{target_name} {name}" if suite.get("own") else name: result for name, result in zip(names, found)}
     return results
+
+
+def listed(binary, folder, *more):
+    """The names of libtest's tests."""
+    text = subprocess.run([binary, "--list", "--format", "terse", *more], cwd=folder, capture_output=True, text=True, check=False).stdout
+    return {line.removesuffix(": test") for line in text.splitlines() if line.endswith(": test")}
 
 
 def one_with_loom(binary, name, folder, limit):
     begun = time.monotonic()
     try:
         run = subprocess.run([binary, name, "--exact", "--nocapture", "--test-threads=1"], cwd=folder, capture_output=True,
-                             text=True, check=False, timeout=limit, env=environment(LOOM_LOG="info"))
+                             text=True, check=False, timeout=limit, env=environment(LOOM_LOG="loom::model=info"))
     except subprocess.TimeoutExpired:
         return ("not finished", None, limit)
     seconds = time.monotonic() - begun
@@ -137,7 +154,7 @@ def our_verdict(test):
         return "failed, as `#[should_panic]` wants"
     if test["verdict"] == "failed":
         return f"**failed** ({', '.join(f['kind'] for f in test['failures'])})"
-    bounds = ", ".join(bound["limit"] for bound in test["bounds"])
+    bounds = ", ".join(dict.fromkeys(bound["limit"] for bound in test["bounds"]))
     return test["verdict"] + (f" ({bounds})" if bounds else "")
 
 
@@ -157,6 +174,15 @@ def figures(executions, seconds):
     return f"{count} | {seconds:.2f}"
 
 
+def write(path, sections):
+    """Writes the sections into the file; those of suites that were not run stay."""
+    before = path.read_text().split("\n## ")[1:] if path.exists() else []
+    known = {section.split("\n", 1)[0]: f"## {section.rstrip()}\n" for section in before} | sections
+    order = [f"{suite['name']} {suite['version']}" for suite in tomllib.loads((HERE / "suites.toml").read_text())["suite"]]
+    head = (HERE / "HEAD.md").read_text().replace("DATE", datetime.date.today().isoformat())
+    path.write_text(head + "".join(f"\n{known[title]}" for title in order if title in known))
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--quick", action="store_true")
@@ -166,34 +192,41 @@ def main():
     options = arguments.parse_args()
     suites = tomllib.loads((HERE / "suites.toml").read_text())["suite"]
     suites = [s for s in suites if (not options.quick or s.get("quick")) and (not options.only or s["name"] in options.only)]
-    table, wrong, tests = [], [], 0
+    sections, wrong, passed = {}, [], 0
     for suite in suites:
         title = f"{suite['name']} {suite['version']}"
         print(f"{title} ...", file=sys.stderr, flush=True)
-        folder = source(suite)
-        loom = None if options.without_loom else with_loom(suite, folder)
-        ours = with_ours(suite, folder)
-        table += ["", f"## {title}", "", "| test | ours | executions | s | loom | executions | s |", "|---|---|---|---|---|---|---|"]
+        try:
+            folder = source(suite)
+            loom = {} if options.without_loom else with_loom(suite, folder)
+            ours = with_ours(suite, folder)
+        except Broken as why:
+            wrong.append(f"{title}: {why}")
+            continue
+        wrong += [f"{title}: {name} is a test with loom, and not here" for name in sorted(loom.keys() - ours.keys())]
+        table = [f"## {title}", "", "| test | ours | executions | s | loom | executions | s |", "|---|---|---|---|---|---|---|"]
         for name, test in sorted(ours.items()):
-            tests += 1
             problem = judge(suite, name, test)
             if problem:
                 wrong.append(f"{title}: {name} {problem}")
-            theirs = (loom or {}).get(name, ("", None, 0.0))
+            else:
+                passed += 1
+            theirs = loom.get(name, ("", None, 0.0))
             executions = test["executions"] + test["blocked"]
             table.append(f"| {name} | {our_verdict(test)} | {figures(executions, test['seconds'])} | {theirs[0]} | {figures(*theirs[1:])} |")
         for expected in suite.get("expect", []):
             table += ["", f"`{expected['test']}`: {expected['why'].strip()}"]
-    text = "\n".join(table) + "\n"
+        if suite.get("note"):
+            table += ["", suite["note"].strip()]
+        sections[title] = "\n".join(table) + "\n"
     if options.write:
-        head = (HERE / "HEAD.md").read_text().replace("DATE", datetime.date.today().isoformat())
-        options.write.write_text(head + text)
+        write(options.write, sections)
     else:
-        print(text)
+        print("\n".join(sections.values()))
     for line in wrong:
         print(line)
-    print(f"{tests - len(wrong)} passed, {len(wrong)} failed")
-    return 1 if wrong or not tests else 0
+    print(f"{passed} passed, {len(wrong)} failed")
+    return 1 if wrong or not passed else 0
 
 
 if __name__ == "__main__":

@@ -4,47 +4,71 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-const TESTS: usize = 17;
+/// A version of shuttle, with the folder of the suite's manifest and of what stands in.
+struct Version {
+    folder: &'static str,
+    /// The tests of all test targets.
+    tests: &'static [usize],
+}
+
+const OLD: Version = Version { folder: "0.8", tests: &[1, 16] };
+const NEW: Version = Version { folder: "0.9", tests: &[1, 2, 16] };
 
 /// The suite, in a folder of its own: what stands in changes its `Cargo.lock`.
-fn suite(name: &str) -> PathBuf {
+fn suite(version: &Version, name: &str) -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("shuttle-suite");
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let copied = ["Cargo.toml", "Cargo.lock", "src/lib.rs", "tests/suite.rs"].iter().try_for_each(|file| {
+    let manifest = ["Cargo.toml", "Cargo.lock"].map(|file| format!("{}/{file}", version.folder));
+    let sources = ["src/lib.rs", "tests/suite.rs", "tests/files.rs", "tests/newer.rs"].map(str::to_owned);
+    let copied = manifest.iter().chain(&sources).try_for_each(|file| {
         let file = Path::new(file);
         fs::create_dir_all(to.join(file).parent().expect("below the folder"))?;
         fs::copy(from.join(file), to.join(file)).map(drop)
     });
     copied.unwrap_or_else(|error: io::Error| panic!("the suite cannot be copied: {error}"));
-    to
+    to.join(version.folder)
 }
 
-fn run(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+fn run(version: &Version, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["test", "--test", "suite"]).args(arguments).current_dir(suite(name));
+    let name = format!("{name}-{}", version.folder);
+    command.args(["test", "--tests"]).args(arguments).current_dir(suite(version, &name));
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-target")));
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("RUSTFLAGS").envs(variables.iter().copied());
     let output = command.stdin(Stdio::null()).output().expect("cargo runs");
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn stand_in() -> String {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root").join("shims/shuttle-compat/0.8");
+fn stand_in(version: &Version) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root");
+    let package = root.join("shims/shuttle-compat").join(version.folder);
     format!("patch.crates-io.shuttle.path={:?}", package.to_str().expect("a path in UTF-8"))
+}
+
+fn passes_as_with_shuttle(version: &Version) {
+    let all_pass = |text: String| {
+        for tests in version.tests {
+            assert!(text.contains(&format!("test result: ok. {tests} passed; 0 failed")), "{text}");
+        }
+        assert!(!text.contains("test result: FAILED"), "{text}");
+    };
+    all_pass(run(version, "shuttle-suite", &[], &[]));
+    all_pass(run(version, "shuttle-suite-here", &["--config", &stand_in(version)], &[]));
 }
 
 #[test]
 fn every_test_of_a_suite_comes_to_the_same() {
-    let expected = format!("test result: ok. {TESTS} passed; 0 failed");
-    let theirs = run("shuttle-suite", &[], &[]);
-    assert!(theirs.contains(&expected), "{theirs}");
-    let ours = run("shuttle-suite-here", &["--config", &stand_in()], &[]);
-    assert!(ours.contains(&expected), "{ours}");
+    passes_as_with_shuttle(&OLD);
     // What is sampled can be proved, and what is only sequentially consistent is found not to be more.
-    let proved = ["--config", &stand_in(), "a_counter_counts_in_random_executions"];
-    let text = run("shuttle-suite-here", &proved, &[("MC_STRATEGY", "dfs"), ("MC_REQUIRE", "proved")]);
+    let proved = ["--config", &stand_in(&OLD), "a_counter_counts_in_random_executions"];
+    let text = run(&OLD, "shuttle-suite-here", &proved, &[("MC_STRATEGY", "dfs"), ("MC_REQUIRE", "proved")]);
     assert!(text.contains("1 passed; 0 failed"), "{text}");
-    let weaker = ["--config", &stand_in(), "relaxed_accesses_are_sequentially_consistent"];
-    let text = run("shuttle-suite-here", &weaker, &[("MC_MEMORY_MODEL", "rc20"), ("MC_STRATEGY", "dfs")]);
+    let weaker = ["--config", &stand_in(&OLD), "relaxed_accesses_are_sequentially_consistent"];
+    let text = run(&OLD, "shuttle-suite-here", &weaker, &[("MC_MEMORY_MODEL", "rc20"), ("MC_STRATEGY", "dfs")]);
     assert!(text.contains("0 passed; 1 failed"), "{text}");
+}
+
+#[test]
+fn every_test_of_a_suite_for_the_newer_shuttle_comes_to_the_same() {
+    passes_as_with_shuttle(&NEW);
 }

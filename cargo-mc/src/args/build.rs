@@ -46,11 +46,15 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "loom")]
     pub(crate) loom: Option<String>,
     /// Check the crates as they are: all of their tests, with std's own types, which are replaced below them
-    #[arg(long, conflicts_with = "loom")]
+    #[arg(long, conflicts_with_all = ["loom", "shuttle"])]
     pub(crate) std: bool,
     /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free, or only atomics, which is faster and proves less
     #[arg(long, value_name = "WHAT", default_value = "memory", requires = "std")]
     pub(crate) instrument: Instrument,
+    /// Likewise the suite that the crate has for shuttle, with `--cfg shuttle` or that of this NAME
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "shuttle")]
+    #[arg(conflicts_with = "loom")]
+    pub(crate) shuttle: Option<String>,
     /// Set this cfg too, for all packages
     #[arg(long, value_name = "SPEC")]
     pub(crate) cfg: Vec<String>,

@@ -2,9 +2,10 @@
 
 mod config;
 mod facade;
-mod loom;
 mod profile;
 mod rustflags;
+mod stand_in;
+mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,6 +17,8 @@ use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
 use crate::args::BuildArgs;
 use crate::exit::ExitCode;
+
+pub(crate) use suite::Others;
 
 /// Why there is nothing to check.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +41,7 @@ pub(crate) enum BuildError {
     )]
     PanicAbort,
     #[error(transparent)]
-    Loom(#[from] loom::LoomError),
+    StandIn(#[from] stand_in::StandInError),
     #[error(transparent)]
     Facade(#[from] facade::FacadeError),
 }
@@ -48,7 +51,7 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed | Self::FailedWithFacade => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort | Self::Loom(_) | Self::Facade(_) => ExitCode::Setup,
+            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) => ExitCode::Setup,
         }
     }
 }
@@ -61,8 +64,8 @@ pub(crate) struct Built {
     pub(crate) directory: PathBuf,
     /// The workspace's directory: the compiler names files from here.
     pub(crate) workspace: PathBuf,
-    /// What tests other than `#[mc::test]` are checked by: `--loom` or `--std`, as it was asked for.
-    pub(crate) others: Option<String>,
+    /// What tests other than `#[mc::test]` are checked.
+    pub(crate) others: Option<Others>,
 }
 
 /// A test executable.
@@ -85,23 +88,25 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
-    let mut way = Way { directory: target.join("mc"), ..Way::default() };
+    let others = Others::asked_for(args);
     let mut metadata = metadata;
-    let mut others = None;
-    if let Some(cfg) = &args.loom {
-        way.directory = absolute(target.join("mc/loom"));
-        let patch;
-        (patch, metadata) = loom::patch(&cargo, args, &way.directory)?;
-        way.patch = Some(patch);
-        others = Some(if cfg == "loom" { "--loom".to_owned() } else { format!("--loom={cfg}") });
-    }
+    let mut way = Way { directory: target.join("mc"), ..Way::default() };
     let mut directory = way.directory.clone();
-    if args.std {
-        directory = absolute(target.join("mc/std"));
-        let facade = facade::facade(&cargo, args, &directory)?;
-        way.directory.clone_from(&facade.directory);
-        way.facade = Some(facade);
-        others = Some("--std".to_owned());
+    match &others {
+        None => {}
+        Some(Others::Suite(suite)) => {
+            directory = absolute(target.join("mc").join(suite.stand_in.name));
+            way.directory.clone_from(&directory);
+            let patch;
+            (patch, metadata) = stand_in::patch(suite.stand_in, &cargo, args, &directory)?;
+            (way.patch, way.cfg) = (Some(patch), Some(suite.cfg.clone()));
+        }
+        Some(Others::AsTheyAre) => {
+            directory = absolute(target.join("mc/std"));
+            let facade = facade::facade(&cargo, args, &directory)?;
+            way.directory.clone_from(&facade.directory);
+            way.facade = Some(facade);
+        }
     }
     let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
@@ -118,7 +123,9 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
 struct Way {
     /// Cargo's target directory.
     directory: PathBuf,
-    patch: Option<loom::Patch>,
+    /// That of a suite.
+    cfg: Option<String>,
+    patch: Option<stand_in::Patch>,
     facade: Option<facade::Facade>,
 }
 
@@ -159,7 +166,7 @@ fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Re
     }
     let ours = match &way.facade {
         Some(facade) => rustflags::of_facade(&facade.flags, &args.cfg),
-        None => rustflags::ours(args.loom.as_deref(), &args.cfg),
+        None => rustflags::ours(way.cfg.as_deref(), &args.cfg),
     };
     let injection = rustflags::inject(&environment, &flags, &ours);
     let settings = way.patch.as_ref().map_or(&[][..], |patch| &patch.config);
@@ -189,19 +196,14 @@ fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
 }
 
 /// The library that packages of ours need: this checkout's if there is one, otherwise the released one.
-fn library(feature: &str) -> toml::Table {
+fn library(features: &[&str]) -> toml::Table {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shims");
-    let mut library = toml::Table::new();
-    match beside.canonicalize() {
-        Ok(path) if path.join("Cargo.toml").is_file() => {
-            library.insert("path".to_owned(), path.display().to_string().into());
-        }
-        _ => {
-            library.insert("version".to_owned(), concat!("=", env!("CARGO_PKG_VERSION")).into());
-        }
-    }
-    library.insert("features".to_owned(), vec![toml::Value::from(feature)].into());
-    library
+    let (key, value) = match beside.canonicalize() {
+        Ok(path) if path.join("Cargo.toml").is_file() => ("path", path.display().to_string()),
+        _ => ("version", concat!("=", env!("CARGO_PKG_VERSION")).to_owned()),
+    };
+    let features: Vec<_> = features.iter().map(|feature| toml::Value::from(*feature)).collect();
+    toml::Table::from_iter([(key.to_owned(), value.into()), ("features".to_owned(), features.into())])
 }
 
 fn cargo_home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 use super::config::{ConfigFlags, Value};
 
-/// What `cargo mc` adds: the cfg of the checker, that of a loom suite, and those that the user asks for. What a suite forbids in its own code
+/// What `cargo mc` adds: the cfg of the checker, that of a suite for another one, and those that the user asks for. What a suite forbids in its own code
 /// (`#![deny(warnings)]`) was not said of our types.
-pub(crate) fn ours(loom: Option<&str>, more: &[String]) -> Vec<String> {
-    let mut flags = cfgs(["mc"].into_iter().chain(loom).chain(more.iter().map(String::as_str)));
-    if loom.is_some() {
+pub(crate) fn ours(suite: Option<&str>, more: &[String]) -> Vec<String> {
+    let mut flags = cfgs(["mc"].into_iter().chain(suite).chain(more.iter().map(String::as_str)));
+    if suite.is_some() {
         flags.extend(["--cap-lints", "warn"].map(str::to_owned));
     }
     flags

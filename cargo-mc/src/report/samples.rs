@@ -55,8 +55,17 @@ pub(super) fn finished(name: &str, verdict: Verdict, failures: Vec<Failure>, exp
         ..Counterexample::default()
     });
     let counterexamples = counterexamples.collect();
-    let outcome =
-        Outcome { verdict, executions: 1284, blocked: 7, bounds, failures, frontier: 0, seconds: 0.41, wanted: false };
+    let outcome = Outcome {
+        verdict,
+        executions: 1284,
+        blocked: 7,
+        bounds,
+        failures,
+        frontier: 0,
+        seconds: 0.41,
+        wanted: false,
+        required: None,
+    };
     let error = (verdict == Verdict::Error).then(|| ("no such test\nsecond line".to_owned(), ExitCode::Setup));
     let judgement = judge(&outcome, goal);
     Finished { case, options, goal, outcome, judgement, error, counterexamples }

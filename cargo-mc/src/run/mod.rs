@@ -7,7 +7,7 @@ mod pool;
 
 use std::time::Duration;
 
-use mc_runtime::judge::{Goal, Judgement, judge};
+use mc_runtime::judge::{Goal, Judgement, Required, judge};
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{Outcome, Verdict};
 use mc_runtime::report::View;
@@ -108,6 +108,7 @@ impl Finished {
             Ok(outcome) => (outcome, None),
             Err(error) => (Outcome::of(Verdict::Error), Some((error.to_string(), ExitCode::asked(error.exit_code())))),
         };
+        let goal = goal.or_own(&outcome);
         let judgement = judge(&outcome, goal);
         Self { case, options, goal, outcome, judgement, error, counterexamples: Vec::new() }
     }
@@ -160,7 +161,8 @@ pub(crate) fn run(
 fn prepare(case: Case, check: &CheckArgs) -> pool::Task {
     let options = check.layer().or(case.attribute.clone()).options();
     let goal = Goal::new(&case.attribute, &options, check.require, check.allow_weaker);
-    pool::Task { case, options, goal }
+    let asked = check.require.or_else(|| check.allow_weaker.then_some(Required::Sampled));
+    pool::Task { case, options, goal, asked }
 }
 
 fn explain(end: &mut Finished, interrupt: &Interrupt) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 
-use mc_runtime::judge::{Goal, judge};
+use mc_runtime::judge::{Goal, Required, judge};
 use mc_runtime::options::Options;
 use mc_runtime::outcome::Outcome;
 use mc_runtime::worker::Message;
@@ -18,6 +18,8 @@ pub(super) struct Task {
     pub(super) case: Case,
     pub(super) options: Options,
     pub(super) goal: Goal,
+    /// What is asked for on the command line, whatever a suite says itself.
+    pub(super) asked: Option<Required>,
 }
 
 /// What happens, told in the thread that called [`work`].
@@ -60,10 +62,11 @@ pub(super) fn work(tasks: Vec<Task>, plan: &Plan<'_>, interrupt: &Interrupt, tel
                         interrupt.control()
                     };
                     let result = match task.case.models {
-                        Some(_) => binary.check_models(name, &task.options, control),
+                        Some(_) => binary.check_models(name, &task.options, task.asked, control),
                         None => binary.check(name, &task.options, control),
                     };
-                    let passes = result.as_ref().is_ok_and(|outcome| judge(outcome, task.goal).passes());
+                    let passes =
+                        result.as_ref().is_ok_and(|outcome| judge(outcome, task.goal.or_own(outcome)).passes());
                     if plan.fail_fast && !passes {
                         enough.store(true, Ordering::Relaxed);
                     }

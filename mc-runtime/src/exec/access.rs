@@ -4,8 +4,8 @@ use super::spin::{self, Spin};
 use super::state::{self, Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
-use crate::graph::Site;
 use crate::graph::event::Event;
+use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
 use crate::ops::{BARRIER_ORDER, Width};
@@ -73,7 +73,7 @@ impl Engine {
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
         if recorded.reads() {
-            self.remember_round(site, frame);
+            self.remember_replayed(site, frame);
         }
         self.replayed += 1;
         self.after(id, site, old)
@@ -172,7 +172,7 @@ impl Engine {
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
         let (location, wrote) = (event.location, event.writes);
-        if !event.reads() || (wrote && event.value != old) {
+        if has_effect(&self.explorer.graph, event) {
             self.threads[id.thread.slot()].rounds.clear();
         }
         if wrote {
@@ -234,6 +234,20 @@ impl Engine {
             let thread = &mut self.threads[self.current.slot()];
             let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
             self.loops.remember(&mut thread.rounds, site, frame, around);
+        }
+    }
+
+    /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
+    fn remember_replayed(&mut self, site: Site, frame: Frame) {
+        let graph = &self.explorer.graph;
+        let me = &self.threads[self.current.slot()];
+        let later = &graph.thread(self.current)[me.position + 1..];
+        if later.iter().rev().any(|event| has_effect(graph, event)) {
+            if let Some(site) = site {
+                self.me().rounds.pass(site, frame.stack);
+            }
+        } else {
+            self.remember_round(site, frame);
         }
     }
 
@@ -310,6 +324,15 @@ impl Engine {
     /// The name of the running thread's next event.
     pub(super) fn next_event(&self) -> EventId {
         self.current.event(self.threads[self.current.slot()].position)
+    }
+}
+
+/// Is a round of a loop with this event something else than a round without it?
+pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
+    match event.operation.code {
+        Code::Fence => false,
+        _ if event.reads() => event.writes && event.value != graph.value(event.location, event.rf),
+        _ => true,
     }
 }
 

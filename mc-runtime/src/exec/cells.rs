@@ -65,6 +65,8 @@ impl Cells {
         let conflicts = |old: &Access| old.thread != new.thread && (old.writes || new.writes);
         let race = cell.last.iter().copied().find(|old| conflicts(old) && !ordered(old));
         match cell.last.iter_mut().find(|old| old.thread == new.thread && old.writes == new.writes) {
+            // One that lasts may be told of after a later one.
+            Some(old) if old.events > new.events => {}
             Some(old) => *old = new,
             None => cell.last.push(new),
         }

@@ -17,7 +17,7 @@ impl Engine {
         if self.failure.is_some() {
             return Ending::Failed;
         }
-        if self.too_long {
+        if self.too_long || self.late {
             return Ending::TooLong;
         }
         if self.dropped {

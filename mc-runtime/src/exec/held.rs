@@ -1,21 +1,35 @@
 //! Non-atomic accesses that last: what is ordered after their beginning alone races with their end, so they are compared at both.
 //!
 //! Happens-before says nothing of accesses of one thread, so those that are open are known: one that writes tolerates no other.
+//!
+//! Other threads may have run between the last event of an access and its end, so the end is also compared with what came after it.
 
 use super::memory::place;
 use super::{Engine, Step};
 use crate::graph::Site;
+use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
+
+/// How long an access that is let go may have accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Until now.
+    Now,
+    /// Until the last event of its thread: by that one it may have been handed on.
+    LastEvent,
+}
 
 /// An access that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     number: u64,
+    thread: ThreadId,
     at: usize,
     size: usize,
     writes: bool,
-    /// What its thread had done then.
+    /// What its thread had done then, and how many events it had made.
     activity: u64,
+    events: usize,
     site: Site,
 }
 
@@ -28,7 +42,7 @@ impl Engine {
             Step::Inert => return Step::Inert,
             Step::Cut => return Step::Cut,
         }
-        if let Some(other) = self.held.iter().find(|h| h.at == at && (h.writes || writes)) {
+        if let Some(other) = self.held.iter().find(|h| h.thread == self.current && h.at == at && (h.writes || writes)) {
             let what = |writes| if writes { "writes" } else { "reads" };
             let message = format!(
                 "data race: {} {} at {} what is still accessed by the pointer of {}, which {} it",
@@ -41,23 +55,26 @@ impl Engine {
             return self.fail(FailureKind::DataRace, message, site);
         }
         let number = self.held.last().map_or(0, |h| h.number + 1);
-        let activity = self.me().activity;
-        self.held.push(Held { number, at, size, writes, activity, site });
+        let (thread, activity, events) = (self.current, self.me().activity, self.me().position);
+        self.held.push(Held { number, thread, at, size, writes, activity, events, site });
         Step::Done(number)
     }
 
     /// An access of the running thread ends.
-    pub(crate) fn let_go(&mut self, number: u64) -> Step<()> {
+    pub(crate) fn let_go(&mut self, number: u64, until: Until) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
         }
         let Some(index) = self.held.iter().rposition(|h| h.number == number) else { return Step::Done(()) };
-        let Held { at, size, writes, activity, site, .. } = self.held.remove(index);
+        let Held { at, size, writes, activity, events, site, .. } = self.held.remove(index);
         // Without anything in between the end is where the beginning was; and what is gone is not accessed.
         let gone = self.heap.as_ref().is_some_and(|h| h.is_dead(at));
-        if activity == self.me().activity || gone {
-            return Step::Done(());
-        }
-        self.cell(at, size, writes, site)
+        let now = self.me().position;
+        let last = match until {
+            Until::Now if activity != self.me().activity => now,
+            Until::LastEvent if now > events => now - 1,
+            Until::Now | Until::LastEvent => return Step::Done(()),
+        };
+        if gone { Step::Done(()) } else { self.cell_until(at, size, writes, last, site) }
     }
 }

@@ -57,8 +57,17 @@ impl Engine {
 
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
+        let events = self.me().position;
+        self.cell_until(at, size, writes, events, site)
+    }
+
+    /// One that it made at the latest when it had made so many events. What others did since may come after it.
+    pub(super) fn cell_until(&mut self, at: usize, size: usize, writes: bool, events: usize, site: Site) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
+        }
+        if size == 0 {
+            return Step::Done(()); // no memory: its address may be that of something else
         }
         self.close();
         if let Some(step) = self.is_between_joins() {
@@ -74,10 +83,11 @@ impl Engine {
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return self.uninitialised(maker, what, site);
         }
-        let events = self.me().position as u32;
-        let new = Access { thread: self.current, events, site, writes };
+        let (thread, events) = (self.current, events as u32);
+        let new = Access { thread, events, site, writes };
         let mut cells = std::mem::take(&mut self.cells);
-        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events));
+        let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
+        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events) || follows(old));
         self.cells = cells;
         self.trace_cell(what, site);
         let Some(other) = race else { return Step::Done(()) };

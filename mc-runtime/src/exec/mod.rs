@@ -48,6 +48,7 @@ use arena::Heap;
 use cells::Cells;
 use coroutine::Stacks;
 pub(crate) use guide::{Follower, Guide};
+pub use held::Until;
 #[cfg(feature = "unmodified")]
 pub(crate) use instrumented::Calls;
 pub use last_look::Looked;
@@ -60,6 +61,7 @@ use spin::Loops;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 use symmetry::Likeness;
 pub(crate) use thread::{Body, Panicked, State, Thread};
 pub(crate) use weak::Weak;
@@ -158,6 +160,9 @@ pub(crate) struct Engine {
     cutting: bool,
     restart: bool,
     too_long: bool,
+    /// When the check must be over, and whether an execution was cut because of that.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) late: bool,
     dropped: bool,
     /// How often a thread that had gone on without looking could have been woken spuriously once more.
     pub wakeups_cut: u64,
@@ -226,6 +231,8 @@ impl Engine {
             cutting: false,
             restart: false,
             too_long: false,
+            deadline: None,
+            late: false,
             dropped: false,
             wakeups_cut: 0,
             off_schedule: false,
@@ -254,7 +261,7 @@ impl Engine {
         self.number += 1;
         self.failure = None;
         (self.preempt, self.granted, self.cutting) = (false, false, false);
-        (self.restart, self.too_long, self.dropped) = (false, false, false);
+        (self.restart, self.too_long, self.dropped, self.late) = (false, false, false, false);
         self.left.clear();
         self.unsync.clear();
         self.held.clear();
@@ -402,7 +409,18 @@ impl Engine {
             self.cutting = true;
             return Some(self.cut_step());
         }
+        if self.is_late() {
+            (self.late, self.cutting) = (true, true);
+            return Some(self.cut_step());
+        }
         None
+    }
+
+    /// Is the time of the check over? Asked now and then in a long execution, which may take longer than all others.
+    fn is_late(&self) -> bool {
+        const OFTEN: usize = 64;
+        let asks = self.explorer.graph.len() % OFTEN == OFTEN - 1;
+        asks && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// An event of the running thread was executed.

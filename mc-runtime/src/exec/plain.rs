@@ -1,5 +1,6 @@
 //! Events that touch no location: fences, choices, threads, and stopping for good.
 
+use super::access::has_effect;
 use super::thread::{Body, State};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -44,12 +45,14 @@ impl Engine {
                 return step;
             }
         }
-        if !matches!(operation.code, Code::Fence) {
+        let event = self.explorer.graph.event(id);
+        let value = event.value;
+        if has_effect(&self.explorer.graph, event) {
             self.me().rounds.clear();
         }
         self.executed_event();
         self.trace(id, site, 0);
-        Step::Done(self.explorer.graph.event(id).value)
+        Step::Done(value)
     }
 
     fn add_plain(&mut self, operation: Operation, rf: EventId, site: Site) -> Option<Step<u64>> {

@@ -60,6 +60,14 @@ impl Rounds {
         }
     }
 
+    /// There was a load that nothing will be compared with.
+    pub(super) fn pass(&mut self, site: &'static Location<'static>, stack: usize) {
+        let round = self.next();
+        (round.site, round.stack) = (ptr::from_ref(site), stack);
+        round.own.clear();
+        round.shared.clear();
+    }
+
     /// The place of the next load.
     fn next(&mut self) -> &mut Round {
         let at = self.made % LONGEST;

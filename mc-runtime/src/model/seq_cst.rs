@@ -5,19 +5,23 @@
 //!
 //! The relation is searched in a graph of the SeqCst events and, for each location, a chain of positions: coherence orders the
 //! accesses of one location by the position of the write that they are or read, writes before their readers, so an event points into the chain
-//! right after its own position, and the chain points to the events at each position. That is linear where the relation itself is quadratic.
+//! right after its own position, and the chain points to the events at each position. Of what a thread has before an event only the last counts, of what it
+//! has after it only the first: program order gives the others. That is linear where the relation itself is quadratic.
 
 use super::cycle::Cycles;
 use crate::graph::Graph;
-use crate::ids::{EventId, LocationId};
+use crate::ids::{EventId, LocationId, ThreadId};
 
 /// Memory that is kept between calls.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     cycles: Cycles,
-    events: Vec<EventId>,
-    fences: Vec<usize>,
+    events: Vec<Rows>,
+    fences: Vec<Rows>,
 }
+
+/// The SeqCst events of a thread in program order: the index of each, and its node.
+type Rows = Vec<(u32, usize)>;
 
 /// Whether the order exists.
 pub(super) fn order_exists(graph: &Graph, buffers: &mut Buffers) -> bool {
@@ -25,12 +29,25 @@ pub(super) fn order_exists(graph: &Graph, buffers: &mut Buffers) -> bool {
         return true;
     }
     let Buffers { cycles, events, fences } = buffers;
-    events.clear();
-    events.extend(graph.order().iter().copied().filter(|e| graph.event(*e).is_seq_cst()));
-    fences.clear();
-    fences.extend((0..events.len()).filter(|i| graph.event(events[*i]).is_seq_cst_fence()));
+    events.iter_mut().chain(fences.iter_mut()).for_each(Vec::clear);
+    let mut nodes = 0;
+    for id in graph.order() {
+        let event = graph.event(*id);
+        if !event.is_seq_cst() {
+            continue;
+        }
+        for (rows, wanted) in [(&mut *events, true), (&mut *fences, event.is_seq_cst_fence())] {
+            if rows.len() <= id.thread.slot() {
+                rows.resize_with(id.thread.slot() + 1, Vec::new);
+            }
+            if wanted {
+                rows[id.thread.slot()].push((id.index, nodes));
+            }
+        }
+        nodes += 1;
+    }
     let search = Search { graph, events, fences };
-    cycles.reset(events.len());
+    cycles.reset(nodes);
     search.strongly_happens_before(cycles);
     search.synchronises(cycles);
     for location in (0..graph.locations()).map(|l| LocationId(l as u32)) {
@@ -41,24 +58,42 @@ pub(super) fn order_exists(graph: &Graph, buffers: &mut Buffers) -> bool {
 
 struct Search<'a> {
     graph: &'a Graph,
-    /// All SeqCst events.
-    events: &'a [EventId],
+    /// All SeqCst events, by thread.
+    events: &'a [Rows],
     /// Those of them that are fences.
-    fences: &'a [usize],
+    fences: &'a [Rows],
+}
+
+/// The last of those before `index`.
+fn last_before(row: &Rows, index: u32) -> Option<usize> {
+    let count = row.partition_point(|(at, _)| *at < index);
+    Some(row[count.checked_sub(1)?].1)
+}
+
+/// The threads that have any, with what they have.
+fn threads(rows: &[Rows]) -> impl Iterator<Item = (ThreadId, &Rows)> {
+    rows.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(slot, row)| (ThreadId(slot as u32), row))
 }
 
 impl Search<'_> {
     /// Program order, and program order; happens-before; program order.
     fn strongly_happens_before(&self, cycles: &mut Cycles) {
-        for (i, a) in self.events.iter().enumerate() {
-            for (j, b) in self.events.iter().enumerate() {
-                let before = if a.thread == b.thread {
-                    a.index < b.index
-                } else {
-                    self.graph.knows(b.thread, b.index as usize, a.thread) > a.index + 1
-                };
-                if before {
-                    cycles.edge(i, j);
+        for (thread, row) in threads(self.events) {
+            for pair in row.windows(2) {
+                cycles.edge(pair[0].1, pair[1].1);
+            }
+            for (other, before) in threads(self.events).filter(|(other, _)| *other != thread) {
+                let mut last = None;
+                for (index, node) in row {
+                    let known = self.graph.knows(thread, *index as usize, other);
+                    // All but the last event that is known have another one between.
+                    let now = last_before(before, known.saturating_sub(1));
+                    if now != last
+                        && let Some(head) = now
+                    {
+                        cycles.edge(head, *node);
+                    }
+                    last = now;
                 }
             }
         }
@@ -89,19 +124,19 @@ impl Search<'_> {
     }
 
     fn node(&self, id: EventId) -> Option<usize> {
-        self.events.iter().position(|e| *e == id)
+        let row = self.events.get(id.thread.slot())?;
+        row.binary_search_by_key(&id.index, |(index, _)| *index).ok().map(|at| row[at].1)
     }
 
     /// The first SeqCst fence of its thread after `id`.
     fn fence_after(&self, id: EventId) -> Option<usize> {
-        let later = |i: &usize| self.events[*i].thread == id.thread && self.events[*i].index > id.index;
-        self.fences.iter().copied().filter(later).min_by_key(|i| self.events[*i].index)
+        let row = self.fences.get(id.thread.slot())?;
+        row.get(row.partition_point(|(index, _)| *index <= id.index)).map(|(_, node)| *node)
     }
 
     /// The last SeqCst fence of its thread before `id`.
     fn fence_before(&self, id: EventId) -> Option<usize> {
-        let earlier = |i: &usize| self.events[*i].thread == id.thread && self.events[*i].index < id.index;
-        self.fences.iter().copied().filter(earlier).max_by_key(|i| self.events[*i].index)
+        last_before(self.fences.get(id.thread.slot())?, id.index)
     }
 
     /// Coherence-ordered before, from SeqCst accesses (and accesses after SeqCst fences) to such accesses (and those before fences).
@@ -122,12 +157,18 @@ impl Search<'_> {
                 cycles.edge(node, at + 1);
                 cycles.edge(at, node);
             }
-            for &f in self.fences {
-                let fence = self.events[f];
-                if self.happens_before(fence, id) {
-                    cycles.edge(f, at + 1);
-                } else if self.happens_before(id, fence) {
-                    cycles.edge(at, f);
+            for (thread, fences) in threads(self.fences) {
+                let known = if thread == id.thread {
+                    id.index
+                } else {
+                    self.graph.knows(id.thread, id.index as usize + 1, thread)
+                };
+                if let Some(fence) = last_before(fences, known) {
+                    cycles.edge(fence, at + 1);
+                }
+                let before = |(index, _): &(u32, usize)| !self.happens_before(id, thread.event(*index as usize));
+                if let Some((_, fence)) = fences.get(fences.partition_point(before)) {
+                    cycles.edge(at, *fence);
                 }
             }
         }

@@ -172,4 +172,5 @@ pub enum Label {
     ChannelDrop,
     ChannelGone,
     SpuriousWakeup,
+    SpuriousFailure,
 }

@@ -9,8 +9,8 @@ mod entry;
 mod kinds;
 mod weak;
 
-pub use crate::exec::Looked;
 use crate::exec::{Body, Engine, is_static as in_writable_data};
+pub use crate::exec::{Looked, Until};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
 use crate::options::Strategy;
@@ -224,8 +224,8 @@ pub fn hold(at: *mut (), size: usize, writes: bool) -> Option<u64> {
 
 /// The access of this number ends.
 #[inline(never)]
-pub fn let_go(number: u64) {
-    wait_for(|e| e.let_go(number));
+pub fn let_go(number: u64, until: Until) {
+    wait_for(|e| e.let_go(number, until));
 }
 
 /// A plain access of an atomic of `size` bytes, compared with the atomic accesses too. (`cell_read` and `cell_write` are compared with each other only.)

@@ -1,6 +1,6 @@
 //! Compare-exchanges, of which weak ones may fail for no reason.
 
-use super::{Label, Width, access, assume, choose, operation, wait_for, with_engine};
+use super::{Label, Width, access, assume, choose_as, operation, wait_for, with_engine};
 use crate::exec::Weak;
 use crate::operation::{Code, Operation};
 use std::panic::Location;
@@ -52,7 +52,7 @@ fn fails_spuriously() -> Option<bool> {
         Weak::Strong => Some(false),
         Weak::Fails => Some(true),
         Weak::Open => {
-            let fails = choose(2)? == 1;
+            let fails = choose_as(2, Label::SpuriousFailure)? == 1;
             with_engine(|e| e.begin_weak(at, fails));
             Some(fails)
         }

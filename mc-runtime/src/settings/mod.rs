@@ -7,7 +7,7 @@ mod names;
 mod units;
 
 use crate::judge::Required;
-use crate::options::{Drop, MemoryModel, Options, Reduction, Strategy};
+use crate::options::{Asked, Drop, MemoryModel, Options, Reduction, Strategy};
 use crate::outcome::FailureKind;
 
 pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy, times};
@@ -183,6 +183,12 @@ impl Layer {
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
             origin: lower.origin,
+            asked: Asked {
+                memory_model: self.memory_model.is_some() || lower.asked.memory_model,
+                strategy: self.strategy.is_some() || lower.asked.strategy,
+                seed: self.seed.is_some() || lower.asked.seed,
+                max_events: self.max_events.is_some() || lower.asked.max_events,
+            },
         }
     }
 }

@@ -64,6 +64,9 @@ pub(crate) fn watch(limit: u64) {
             };
             STILL.store(still, Ordering::Relaxed);
             last = now;
+            if still == 0 && EXPLORING.load(Ordering::Acquire) && has_client() {
+                send(&Message::Working);
+            }
             if still >= 4 {
                 let seconds = Duration::from_millis(limit).as_secs_f64();
                 let message = format!("hang: the thread made no operation for {seconds} s (limit `hang_limit`)");
@@ -72,6 +75,17 @@ pub(crate) fn watch(limit: u64) {
         }
     };
     std::thread::Builder::new().name("mc-watchdog".to_owned()).spawn(watchdog).expect("a thread for the watchdog");
+}
+
+/// Is an exploration under way? Between two of them the code of a test runs, of which nothing is known.
+static EXPLORING: AtomicBool = AtomicBool::new(false);
+
+/// Explores, and tells the client from time to time that this goes on.
+pub(super) fn exploring<R>(explore: impl FnOnce() -> R) -> R {
+    EXPLORING.store(true, Ordering::Release);
+    let result = explore();
+    EXPLORING.store(false, Ordering::Release);
+    result
 }
 
 /// How often in a row the watchdog saw nothing happen.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::Required;
 use crate::options::Options;
 use crate::outcome::{Failure, Outcome, Site};
 
@@ -69,12 +70,19 @@ pub enum Message {
         /// Items in the frontier.
         frontier: u64,
     },
+    /// The check goes on, although no execution has ended for a while: a long one may take longer than the client waits.
+    Working,
     /// A counterexample.
     Failure(Failure),
     /// The end of a check.
     Done(Outcome),
     /// The end of the check of one model, of which a test may have several (see [`crate::models`]). The test goes on.
-    Model(Outcome),
+    Model {
+        /// What came of it.
+        outcome: Outcome,
+        /// What it must come to if nobody asks for something else.
+        require: Required,
+    },
     /// The test panicked outside of a check, after its first.
     Panicked {
         /// What it said.
@@ -108,6 +116,17 @@ pub enum Replayed {
         /// What was expected and what was found, both with their places.
         message: String,
     },
+}
+
+impl Replayed {
+    /// How much it says of the execution that was asked for, where a schedule was tried on several models.
+    pub(super) fn says(&self) -> u8 {
+        match self {
+            Self::Diverged { .. } => 0,
+            Self::Passed => 1,
+            Self::Failed(_) => 2,
+        }
+    }
 }
 
 /// One event, for people.

@@ -8,6 +8,7 @@ use super::server::{finish, refuse, send, serve_signals};
 use super::{Message, Replayed, STOP, Task, crash, replay};
 use crate::check::{self, Event};
 use crate::exec::run::TestBody;
+use crate::judge::Required;
 use crate::models::{self, Bounds};
 use crate::options::Options;
 use crate::outcome::{Outcome, Site, Verdict};
@@ -18,23 +19,25 @@ pub(crate) fn serve(task: Task, bounds: Bounds, body: TestBody) -> Outcome {
     match task {
         Task::List => refuse("the list of tests was asked for, not a test".to_owned(), 96),
         Task::Check { options } => {
-            let outcome = explore(bounds.over(options), body);
-            let failure = outcome.failures.first().map(|failure| failure.message.clone());
-            send(&Message::Model(outcome.clone()));
+            let options = bounds.over(options);
+            let require = bounds.required(&options);
+            let outcome = explore(options, require, body);
+            // Told already: libtest need not print it. `#[should_panic(expected = "..")]` looks at it, and who keeps schedules.
+            let failure = outcome.failures.first().map(|failure| format!("{}\n{}", failure.message, failure.schedule));
+            send(&Message::Model { outcome: outcome.clone(), require });
             drop(one);
             if let Some(message) = failure {
-                // Told already: libtest need not print it. `#[should_panic(expected = "..")]` looks at it.
                 resume_unwind(Box::new(message));
             }
             outcome
         }
         Task::Replay { options, schedule } => match replay::run(bounds.over(options), &schedule, body) {
+            Replayed::Failed(failure) => super::server::replayed(Replayed::Failed(failure)),
             // It may be the schedule of a later model.
-            Replayed::Diverged { message } => {
-                send(&Message::Replayed(Replayed::Diverged { message }));
+            how => {
+                send(&Message::Replayed(how));
                 Outcome::of(Verdict::Ran)
             }
-            how => super::server::replayed(how),
         },
     }
 }
@@ -44,14 +47,15 @@ pub(crate) fn told(how: Replayed) {
     if let Replayed::Failed(failure) = how
         && super::server::has_client()
     {
-        send(&Message::Model(Outcome { failures: vec![failure], ..Outcome::of(Verdict::Failed) }));
+        let outcome = Outcome { failures: vec![failure], ..Outcome::of(Verdict::Failed) };
+        send(&Message::Model { outcome, require: Required::Sampled });
     }
 }
 
 /// Executions of the models before.
 static DONE: AtomicU64 = AtomicU64::new(0);
 
-fn explore(options: Options, body: TestBody) -> Outcome {
+fn explore(options: Options, require: Required, body: TestBody) -> Outcome {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
         serve_signals();
@@ -59,16 +63,17 @@ fn explore(options: Options, body: TestBody) -> Outcome {
     });
     send(&Message::Started);
     let done = DONE.load(Ordering::Relaxed);
-    let outcome = check::run(check::engine(&options), body, &STOP, |event| match event {
+    let tell = |event: Event<'_>| match event {
         Event::Progress { executions, blocked, estimate, frontier } => {
             let (executions, estimate) = (executions + done, estimate.map(|estimate| estimate + done as f64));
             send(&Message::Progress { executions, blocked, estimate, frontier });
         }
         Event::Failure(failure) => send(&Message::Failure(failure.clone())),
-    });
+    };
+    let outcome = crash::exploring(|| check::run(check::engine(&options), body, &STOP, tell));
     DONE.fetch_add(outcome.executions, Ordering::Relaxed);
     if outcome.verdict == Verdict::Interrupted {
-        send(&Message::Model(outcome));
+        send(&Message::Model { outcome, require });
         finish(1);
     }
     outcome

@@ -156,12 +156,13 @@ fn serve_check(options: Options, body: crate::exec::run::TestBody) -> ! {
     send(&Message::Started);
     crash::watch(options.hang_limit);
     let engine = check::engine(&options);
-    let outcome = check::run(engine, body, &STOP, |event| match event {
+    let tell = |event: Event<'_>| match event {
         Event::Progress { executions, blocked, estimate, frontier } => {
             send(&Message::Progress { executions, blocked, estimate, frontier });
         }
         Event::Failure(failure) => send(&Message::Failure(failure.clone())),
-    });
+    };
+    let outcome = crash::exploring(|| check::run(engine, body, &STOP, tell));
     send(&Message::Done(outcome));
     finish(0)
 }

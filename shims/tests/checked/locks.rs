@@ -124,3 +124,12 @@ fn an_access_beside_the_lock_is_a_data_race() {
         thread.join().unwrap();
     });
 }
+
+#[test]
+fn a_value_without_size_at_the_end_of_its_block_is_accessed_nowhere() {
+    proved(1, || {
+        let block = Box::new((1_u64, UnsafeCell::new([0_u64; 0])));
+        block.1.with_mut(|_| ());
+        assert_eq!(block.0, 1);
+    });
+}

@@ -355,3 +355,12 @@ fn a_loop_without_end_is_cut_by_the_number_of_its_events() {
     });
     bounded("max_events", &Options { max_events: 50, ..Options::default() }, || while mc::choose(0..2) == 0 {});
 }
+
+#[test]
+fn the_time_of_a_check_ends_in_the_middle_of_a_long_execution() {
+    let options = Options { time_limit: Some(50), max_events: u64::MAX, ..Options::default() };
+    bounded("time_limit", &options, || {
+        let number = AtomicUsize::new(0);
+        while number.fetch_add(1, Relaxed) < usize::MAX {}
+    });
+}

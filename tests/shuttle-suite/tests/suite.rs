@@ -1,8 +1,6 @@
 //! A suite as people write it for shuttle. Nothing in it knows what runs it.
 
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 
 use mc_shuttle_suite::{Counter, Gate, Lossy};
 use shuttle::rand::{Rng, thread_rng};
@@ -10,8 +8,8 @@ use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier, Mutex, RwLock};
 use shuttle::{
-    Config, FailurePersistence, MaxSteps, PortfolioRunner, Runner, check_dfs, check_pct, check_random,
-    check_random_with_seed, check_uncontrolled_nondeterminism, future, replay_from_file, thread,
+    Config, MaxSteps, PortfolioRunner, Runner, check_dfs, check_pct, check_random, check_random_with_seed,
+    check_uncontrolled_nondeterminism, future, thread,
 };
 
 /// So many threads add one each, and all are counted.
@@ -254,20 +252,4 @@ fn an_execution_that_is_too_long_fails() {
         while value.fetch_add(1, Ordering::SeqCst) < 1_000 {}
     };
     Runner::new(RandomScheduler::new(1), config).run(long);
-}
-
-#[test]
-fn a_failing_execution_is_replayed_from_a_file() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("schedules-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut config = Config::new();
-    config.failure_persistence = FailurePersistence::File(Some(folder.clone()));
-    let found = catch_unwind(|| Runner::new(RandomScheduler::new(500), config).run(lost));
-    assert!(found.is_err());
-    let files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 1, "{files:?}");
-    let again = catch_unwind(AssertUnwindSafe(|| replay_from_file(lost, &files[0]))).unwrap_err();
-    let text = again.downcast_ref::<String>().cloned().unwrap_or_default();
-    assert!(text.contains("an update is lost"), "{text}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -178,7 +178,7 @@ fn manifest() -> String {
         codegen-units = 1
         [workspace]
     };
-    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library("unmodified").into())]);
+    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library(&["unmodified"]).into())]);
     table.insert("dependencies".to_owned(), dependencies.into());
     table.to_string()
 }

@@ -185,27 +185,30 @@ impl Binary {
             Print::Shown => Output::Shown,
             Print::Hidden => Output::Hidden,
         };
-        let mut events = Vec::new();
+        let (mut events, mut now) = (Vec::new(), Vec::new());
         let mut failure = None;
-        let mut replayed = None;
+        let mut replayed: Option<Replayed> = None;
         let mut started = false;
         let end = self.attend(test, &task, options, output, control, &mut |message| {
             started = true;
             match message {
                 Message::Trace(event) => {
-                    // Of a model that the schedule does not fit, and then of the next one.
-                    if replayed.take().is_some() {
-                        events.clear();
-                    }
-                    events.push(event.clone());
+                    now.push(event.clone());
                 }
                 Message::Failure(found) => failure = Some(found.clone()),
-                Message::Replayed(end) => replayed = Some(end.clone()),
+                Message::Replayed(end) => {
+                    // A test has several models, and it is not known which of them the schedule is of: the one that it says most of.
+                    let events_of_this = std::mem::take(&mut now);
+                    if replayed.as_ref().is_none_or(|before| before.says() < end.says()) {
+                        (events, replayed) = (events_of_this, Some(end.clone()));
+                    }
+                }
                 _ => {}
             }
-            matches!(replayed, Some(Replayed::Failed(_) | Replayed::Passed))
+            matches!(replayed, Some(Replayed::Failed(_)))
         })?;
-        if let Some(replayed) = replayed {
+        let unfinished = !now.is_empty() || failure.is_some();
+        if let Some(replayed) = replayed.filter(|_| !unfinished) {
             return Ok((events, replayed));
         }
         let with_schedule = |failure| Failure { schedule: schedule.to_owned(), ..failure };
@@ -218,7 +221,7 @@ impl Binary {
             (End::Died(status), None) => with_schedule(died::died(&status)),
             (End::Answered | End::Stopped, None) => return Err(ClientError::Stopped),
         };
-        Ok((events, Replayed::Failed(failure)))
+        Ok((now, Replayed::Failed(failure)))
     }
 
     /// Reads a worker's messages until `last` says that one was the last, or the worker ends otherwise.
@@ -364,7 +367,7 @@ impl Heard {
             }
             _ => Vec::new(),
         };
-        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds, wanted: false }
+        Outcome { verdict, executions, blocked, bounds, failures, frontier, seconds, wanted: false, required: None }
     }
 }
 

@@ -4,6 +4,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use super::{Attention, Binary, ClientError, End, Output, died};
+use crate::judge::{Goal, Judgement, Required, judge};
 use crate::options::Options;
 use crate::outcome::{Failure, FailureKind, Outcome, Site, Verdict};
 use crate::worker::message::{ENVIRONMENT, Message, Task};
@@ -41,11 +42,18 @@ impl Binary {
         Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
 
-    /// Runs a test of libtest's, and explores each model that it comes to. The outcomes of all are added up.
-    pub fn check_models(&self, test: &str, options: &Options, control: Attention<'_>) -> Result<Outcome, ClientError> {
+    /// Runs a test of libtest's, and explores each model that it comes to. The outcomes of all are added up. Each must come to what is `asked` for, or else to
+    /// what the test itself says.
+    pub fn check_models(
+        &self,
+        test: &str,
+        options: &Options,
+        asked: Option<Required>,
+        control: Attention<'_>,
+    ) -> Result<Outcome, ClientError> {
         let begun = Instant::now();
         let task = Task::Check { options: options.clone() };
-        let mut heard = Heard::default();
+        let mut heard = Heard { asked, ..Heard::default() };
         let end = self.attend(test, &task, options, Output::Hidden, control, &mut |message| {
             heard.listen(message);
             false
@@ -63,6 +71,10 @@ impl Binary {
 /// What a worker has said.
 #[derive(Default)]
 struct Heard {
+    asked: Option<Required>,
+    /// The weakest that models must come to, and the strongest that one of them missed.
+    required: Option<Required>,
+    missed: Option<Required>,
     /// Of the models that are done.
     models: Option<Outcome>,
     /// A model is not done.
@@ -77,9 +89,10 @@ impl Heard {
     fn listen(&mut self, message: &Message) {
         match message {
             Message::Started => self.begun = true,
-            Message::Model(outcome) => {
+            Message::Model { outcome, require } => {
                 self.begun = false;
                 self.failures.clear();
+                self.require(outcome, self.asked.unwrap_or(*require));
                 match &mut self.models {
                     Some(models) => models.add(outcome.clone()),
                     None => self.models = Some(outcome.clone()),
@@ -89,6 +102,13 @@ impl Heard {
             Message::Progress { executions, .. } => self.executions = *executions,
             Message::Panicked { message, site } => self.panicked = Some((message.clone(), site.clone())),
             _ => {}
+        }
+    }
+
+    fn require(&mut self, outcome: &Outcome, require: Required) {
+        self.required = Some(self.required.map_or(require, |weakest| weakest.min(require)));
+        if let Judgement::Inconclusive(missed) = judge(outcome, Goal { expect: None, require }) {
+            self.missed = self.missed.max(Some(missed));
         }
     }
 
@@ -111,6 +131,7 @@ impl Heard {
         }
         let called = self.models.is_some();
         let mut outcome = self.models.unwrap_or_else(|| Outcome { executions: 1, ..Outcome::of(Verdict::Ran) });
+        outcome.required = self.missed.or(self.required);
         let failed = !outcome.failures.is_empty();
         match (status.success(), failed) {
             (true, wanted) => outcome.wanted = wanted,
@@ -145,7 +166,11 @@ mod tests {
     }
 
     fn model(verdict: Verdict, failures: Vec<Failure>) -> Message {
-        Message::Model(Outcome { executions: 5, failures, ..Outcome::of(verdict) })
+        required(verdict, failures, Required::Proved)
+    }
+
+    fn required(verdict: Verdict, failures: Vec<Failure>, require: Required) -> Message {
+        Message::Model { outcome: Outcome { executions: 5, failures, ..Outcome::of(verdict) }, require }
     }
 
     fn ended(messages: &[Message], code: i32) -> Outcome {
@@ -158,6 +183,22 @@ mod tests {
     fn models_add_up_and_the_weaker_verdict_counts() {
         let outcome = ended(&[model(Verdict::Proved, vec![]), model(Verdict::Bounded, vec![])], 0);
         assert_eq!((outcome.verdict, outcome.executions, outcome.wanted), (Verdict::Bounded, 10, false));
+    }
+
+    #[test]
+    fn each_model_must_come_to_what_the_test_says_of_it() {
+        let judged = |messages: &[Message]| {
+            let outcome = ended(messages, 0);
+            judge(&outcome, Goal { expect: None, require: Required::Proved }.or_own(&outcome))
+        };
+        let sampled = required(Verdict::Sampled, vec![], Required::Sampled);
+        let bounded = required(Verdict::Bounded, vec![], Required::Bounded);
+        assert_eq!(judged(&[sampled.clone(), model(Verdict::Proved, vec![]), bounded]), Judgement::Passed);
+        let missed = Judgement::Inconclusive(Required::Proved);
+        assert_eq!(judged(&[sampled.clone(), model(Verdict::Bounded, vec![])]), missed);
+        let mut heard = Heard { asked: Some(Required::Bounded), ..Heard::default() };
+        heard.listen(&sampled);
+        assert_eq!(heard.ended(&ExitStatus::from_raw(0)).required, Some(Required::Bounded));
     }
 
     #[test]

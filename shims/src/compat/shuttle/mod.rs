@@ -1,6 +1,7 @@
 //! shuttle's names (0.8, and what 0.9 adds to them), over this crate's types: a suite that was written for shuttle runs unchanged, by plain `cargo test`.
 //!
-//! The package in `shims/shuttle-compat` gives these names to a crate that depends on shuttle, by a `[patch]`.
+//! The packages in `shims/shuttle-compat` give these names to a crate that depends on shuttle, by a `[patch]`; `cargo mc test --shuttle`
+//! does that without an edit.
 //!
 //! # What is checked
 //! [`check_random`] makes samples by `walk`, [`check_pct`] by `pct`, [`check_dfs`] explores each class of executions once. As in shuttle, every atomic

@@ -1,24 +1,31 @@
 //! `loom::cell::UnsafeCell`: accesses that last, those of `with` and `with_mut` for as long as their closure runs, those of `get` and
 //! `get_mut` as long as the pointer that they give.
+//!
+//! As in loom, who hands a value on by an atomic operation may drop its pointer right after that, before the next operation: a destructor that ends with
+//! a store drops the fields of its object only then. What is done through the pointer is seen by itself.
 
-use std::fmt;
+use std::{fmt, ptr};
 
-use mc_runtime::ops;
+use mc_runtime::ops::{self, Until};
 
 /// A cell whose accesses are checked for data races.
-pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized> {
+    /// So that each cell has a place of its own, that of a zero-sized value too.
+    _place: u8,
+    value: std::cell::UnsafeCell<T>,
+}
 
 impl<T> UnsafeCell<T> {
     /// A new cell.
     #[track_caller]
     pub fn new(data: T) -> Self {
-        Self(std::cell::UnsafeCell::new(data))
+        Self { _place: 0, value: std::cell::UnsafeCell::new(data) }
     }
 
     /// The value.
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.0.into_inner()
+        self.value.into_inner()
     }
 }
 
@@ -30,7 +37,8 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*const T) -> R,
     {
-        self.get().with(f)
+        let _access = self.begin(false, Until::Now);
+        f(self.value.get())
     }
 
     /// Writes: `f` gets the pointer, and may write through it. An access that is not ordered with all of it is a data race.
@@ -40,43 +48,60 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
-        self.get_mut().with(f)
+        let _access = self.begin(true, Until::Now);
+        f(self.value.get())
     }
 
     /// A pointer that reads, until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        let pointer = self.0.get();
-        ConstPtr { _access: Access::begin(pointer.cast(), size_of_val(&self.0), false), pointer }
+        ConstPtr { access: self.begin(false, Until::LastEvent), pointer: self.value.get() }
     }
 
     /// A pointer that writes, until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        let pointer = self.0.get();
-        MutPtr { _access: Access::begin(pointer.cast(), size_of_val(&self.0), true), pointer }
+        MutPtr { access: self.begin(true, Until::LastEvent), pointer: self.value.get() }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn begin(&self, writes: bool, until: Until) -> Access {
+        let at = ptr::from_ref(self).cast_mut().cast();
+        Access { number: ops::hold(at, size_of_val(self), writes), at, size: size_of_val(self), writes, until }
     }
 }
 
-/// An access that has begun: the engine's number of it.
+/// An access that has begun.
 #[derive(Debug)]
-struct Access(Option<u64>);
+struct Access {
+    /// The engine's, if there is one.
+    number: Option<u64>,
+    at: *mut (),
+    size: usize,
+    writes: bool,
+    until: Until,
+}
 
 impl Access {
-    #[inline]
+    /// It accesses now.
     #[track_caller]
-    fn begin(at: *mut (), size: usize, writes: bool) -> Self {
-        Self(ops::hold(at, size, writes))
+    fn now(&self) {
+        match (self.number, self.writes) {
+            (None, _) => {}
+            (Some(_), true) => ops::cell_write(self.at, self.size),
+            (Some(_), false) => ops::cell_read(self.at, self.size),
+        }
     }
 }
 
 impl Drop for Access {
     #[inline]
     fn drop(&mut self) {
-        if let Some(number) = self.0 {
-            ops::let_go(number);
+        if let Some(number) = self.number {
+            ops::let_go(number, self.until);
         }
     }
 }
@@ -84,7 +109,7 @@ impl Drop for Access {
 /// A pointer into a cell, which reads it until it is dropped.
 #[derive(Debug)]
 pub struct ConstPtr<T: ?Sized> {
-    _access: Access,
+    access: Access,
     pointer: *const T,
 }
 
@@ -94,25 +119,31 @@ impl<T: ?Sized> ConstPtr<T> {
     /// # Safety
     /// As of a raw pointer: the cell is there, and nobody writes it meanwhile.
     #[inline]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &T {
+        self.access.now();
         // SAFETY: promised by the caller.
         unsafe { &*self.pointer }
     }
 
     /// Calls `f` with the pointer, which must not be used after that.
     #[inline]
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*const T) -> R,
     {
-        f(self.pointer)
+        self.access.now();
+        let result = f(self.pointer);
+        self.access.now();
+        result
     }
 }
 
 /// A pointer into a cell, which writes it until it is dropped.
 #[derive(Debug)]
 pub struct MutPtr<T: ?Sized> {
-    _access: Access,
+    access: Access,
     pointer: *mut T,
 }
 
@@ -123,18 +154,24 @@ impl<T: ?Sized> MutPtr<T> {
     /// As of a raw pointer: the cell is there, and nobody else accesses it meanwhile.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "loom's signature; the caller promises that nobody else has access")]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
+        self.access.now();
         // SAFETY: promised by the caller.
         unsafe { &mut *self.pointer }
     }
 
     /// Calls `f` with the pointer, which must not be used after that.
     #[inline]
+    #[track_caller]
     pub fn with<F, R>(&self, f: F) -> R
     where
         F: FnOnce(*mut T) -> R,
     {
-        f(self.pointer)
+        self.access.now();
+        let result = f(self.pointer);
+        self.access.now();
+        result
     }
 }
 

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::LoomError;
+use super::StandInError;
 
 /// The user's `Cargo.lock`.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ const PATCHED: &str = "Cargo.lock.patched";
 
 impl Lock {
     /// From now on cargo may change the file.
-    pub(crate) fn hold(workspace: &Path, directory: &Path) -> Result<Self, LoomError> {
+    pub(crate) fn hold(workspace: &Path, directory: &Path) -> Result<Self, StandInError> {
         let path = workspace.join("Cargo.lock");
         let directory = &directory.join("locks").join(key(workspace));
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| LoomError::Io { path, source }
+            move |source| StandInError::Io { path, source }
         };
         fs::create_dir_all(directory).map_err(failed(directory))?;
         let saved = directory.join(SAVED);

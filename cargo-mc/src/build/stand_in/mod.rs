@@ -1,21 +1,24 @@
-//! `--loom`: the crate is built with packages of ours in place of loom, and nothing of it is edited.
+//! `--loom`, `--shuttle`: the crate is built with packages of ours in place of another checker's, and nothing of it is edited.
 //!
-//! Cargo gets a `[patch.crates-io]` by `--config`. The packages are a few lines each, over `mc::compat::loom`, and are written into the target directory. A
+//! Cargo gets a `[patch.crates-io]` by `--config`. The packages are a few lines each, over `mc::compat` (`table`), and are written into the target directory. A
 //! patch changes `Cargo.lock`, so that is put back when cargo is done (`lock`).
 
 mod lock;
+mod table;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cargo_metadata::semver::Version;
 use cargo_metadata::{CargoOpt, Metadata};
 
-use super::{BuildError, library, write};
+use super::{BuildError, write};
 use crate::args::BuildArgs;
 
 pub(crate) use lock::Lock;
+pub(crate) use table::{LOOM, SHUTTLE, StandIn};
 
 /// What cargo is told so that it takes our packages.
 #[derive(Debug)]
@@ -28,55 +31,38 @@ pub(crate) struct Patch {
 
 /// Why there is no suite to check.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LoomError {
+pub(crate) enum StandInError {
     #[error(
-        "no package of the workspace depends on `loom`, so `--loom` has nothing to check\n  = help: tests that are written with \
+        "no package of the workspace depends on `{name}`, so `--{name}` has nothing to check\n  = help: tests that are written with \
          `#[mc::test]` are checked without it"
     )]
-    Missing,
-    #[error("`loom` {version} cannot be replaced; versions 0.7 and 0.5 can")]
-    Version { version: String },
+    Missing { name: &'static str },
+    #[error("`{name}` {version} cannot be replaced; versions {known} can")]
+    Version { name: &'static str, version: String, known: String },
     #[error("`{}`: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("the dependencies of the checker do not fit those in `Cargo.lock`\n{message}")]
     Conflict { message: String },
 }
 
-/// The whole package that stands in for `loom` of this version.
-fn manifest(version: &str) -> String {
-    let features = ["checkpoint", "futures", "serde", "serde_json", "pin-utils"];
-    let empty = || toml::Value::from(Vec::<toml::Value>::new());
-    let mut table: toml::Table = toml::toml! {
-        [package]
-        name = "loom"
-        edition = "2024"
-        publish = false
-        [workspace]
-    };
-    if let Some(package) = table.get_mut("package").and_then(toml::Value::as_table_mut) {
-        package.insert("version".to_owned(), version.into());
-    }
-    table.insert("features".to_owned(), toml::Table::from_iter(features.map(|f| (f.to_owned(), empty()))).into());
-    let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library("checked").into())]);
-    table.insert("dependencies".to_owned(), dependencies.into());
-    table.to_string()
-}
-
-const LIBRARY: &str = "pub use mc::compat::loom::*;\n";
-
-/// Finds out which versions of loom are needed, and writes packages for them below `directory`. Gives what cargo says of the workspace with these.
-pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<(Patch, Metadata), BuildError> {
+/// Finds out which versions of the other checker are needed, and writes packages for them below `directory`. Gives what cargo says of the workspace with these.
+pub(crate) fn patch(
+    stand_in: &StandIn,
+    cargo: &Path,
+    args: &BuildArgs,
+    directory: &Path,
+) -> Result<(Patch, Metadata), BuildError> {
     let mut all = super::metadata_command(cargo, args, &[]);
     let metadata = super::run_metadata(all.features(CargoOpt::AllFeatures))?;
-    let versions = versions(&metadata)?;
+    let name = stand_in.name;
     let mut config = Vec::new();
-    for version in versions {
-        let package = directory.join("packages").join(&version);
-        write(&package.join("Cargo.toml"), &manifest(&version)).map_err(io_error)?;
-        write(&package.join("src/lib.rs"), LIBRARY).map_err(io_error)?;
+    for version in versions(stand_in, &metadata)? {
+        let package = directory.join("packages").join(version.to_string());
+        write(&package.join("Cargo.toml"), &stand_in.manifest(&version)).map_err(io_error)?;
+        write(&package.join("src/lib.rs"), &stand_in.library()).map_err(io_error)?;
         let path = toml::Value::String(package.display().to_string());
-        let key = format!("loom-{}", version.replace(['.', '+'], "-"));
-        config.push(format!("patch.crates-io.{key}.package=\"loom\""));
+        let key = format!("{name}-{}", version.to_string().replace(['.', '+'], "-"));
+        config.push(format!("patch.crates-io.{key}.package=\"{name}\""));
         config.push(format!("patch.crates-io.{key}.path={path}"));
     }
     let lock = Lock::hold(metadata.workspace_root.as_std_path(), directory)?;
@@ -85,20 +71,19 @@ pub(crate) fn patch(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<
     Ok((patch, metadata))
 }
 
-fn io_error((path, source): (PathBuf, io::Error)) -> LoomError {
-    LoomError::Io { path, source }
+fn io_error((path, source): (PathBuf, io::Error)) -> StandInError {
+    StandInError::Io { path, source }
 }
 
-/// The versions of loom that the graph has.
-fn versions(metadata: &Metadata) -> Result<BTreeSet<String>, LoomError> {
-    let found: Vec<_> = metadata.packages.iter().filter(|p| p.name == "loom" && p.source.is_some()).collect();
-    if let Some(other) = found.iter().find(|p| p.version.major != 0 || ![5, 7].contains(&p.version.minor)) {
-        return Err(LoomError::Version { version: other.version.to_string() });
+/// Its versions that the graph has.
+fn versions(stand_in: &StandIn, metadata: &Metadata) -> Result<BTreeSet<Version>, StandInError> {
+    let name = stand_in.name;
+    let found = metadata.packages.iter().filter(|p| p.name == name && p.source.is_some());
+    let found: BTreeSet<_> = found.map(|p| p.version.clone()).collect();
+    if let Some(other) = found.iter().find(|version| !stand_in.replaces(version)) {
+        return Err(StandInError::Version { name, version: other.to_string(), known: stand_in.known() });
     }
-    if found.is_empty() {
-        return Err(LoomError::Missing);
-    }
-    Ok(found.into_iter().map(|p| p.version.to_string()).collect())
+    if found.is_empty() { Err(StandInError::Missing { name }) } else { Ok(found) }
 }
 
 impl Patch {
@@ -118,7 +103,7 @@ impl Patch {
             }
             self.update(cargo, args, &last)?;
         }
-        Err(LoomError::Conflict { message: last }.into())
+        Err(StandInError::Conflict { message: last }.into())
     }
 
     /// Updates what is in the way, and what then is.
@@ -129,7 +114,7 @@ impl Patch {
             let known = packages.len();
             packages.extend(in_the_way(&message));
             if packages.len() == known {
-                return Err(LoomError::Conflict { message: message.trim_end().to_owned() }.into());
+                return Err(StandInError::Conflict { message: message.trim_end().to_owned() }.into());
             }
             let mut command = Command::new(cargo);
             command.arg("update").args(&packages).args(args.network_flags());
@@ -161,29 +146,7 @@ fn in_the_way(message: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-
-    #[test]
-    fn the_package_has_the_version_that_is_asked_for_and_a_workspace_of_its_own() {
-        let table: toml::Table = manifest("0.5.6").parse().unwrap();
-        assert_eq!(table["package"]["version"].as_str(), Some("0.5.6"));
-        assert!(table.contains_key("workspace"));
-        assert_eq!(table["dependencies"]["mc-shims"]["features"][0].as_str(), Some("checked"));
-    }
-
-    #[test]
-    fn it_has_what_the_packages_for_a_patch_by_hand_have() {
-        for (folder, version) in [("0.7", "0.7.2"), ("0.5", "0.5.6")] {
-            let by_hand = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shims/loom-compat").join(folder);
-            let theirs: toml::Table = fs::read_to_string(by_hand.join("Cargo.toml")).unwrap().parse().unwrap();
-            let ours: toml::Table = manifest(version).parse().unwrap();
-            assert_eq!(theirs["features"], ours["features"]);
-            assert_eq!(theirs["package"]["version"], ours["package"]["version"]);
-            assert!(fs::read_to_string(by_hand.join("src/lib.rs")).unwrap().contains(LIBRARY));
-        }
-    }
 
     #[test]
     fn packages_in_the_way_are_read_from_cargos_words() {
