@@ -8,6 +8,7 @@ use crate::graph::Site;
 use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
 use crate::symbols;
+use std::ops::Range;
 
 /// A plain access that was made while a read was open, see `awaits`.
 #[derive(Clone, Copy, Debug)]
@@ -61,13 +62,24 @@ impl Calls {
     }
 }
 
-/// The value of an `Arc` is being dropped.
+/// The value of an `Arc` is being dropped by its last owner, or its block freed: what the other owners did before they went has happened. Not for what the thread does
+/// then: it is chance that it was the last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dropping {
     /// The block of the counts.
     at: usize,
     end: usize,
+    /// What the thread had done that can be seen, when the value began to be dropped.
     activity: u64,
+    /// The block is about to be freed.
+    frees: bool,
+}
+
+impl Dropping {
+    /// Where the owners left their clocks.
+    pub(super) fn counts(&self) -> Range<usize> {
+        self.at..self.at + 16
+    }
 }
 
 impl Engine {
@@ -76,6 +88,7 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
+        self.end_drops(false);
         let place = Where::Code(self.me_ref().calls.trace(code));
         if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) && !symbols::is_checkers(place) {
             self.me().seen_writes += 1;
@@ -191,23 +204,33 @@ impl Engine {
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
         let activity = self.me_ref().activity + self.me_ref().seen_writes;
-        if at != start
-            && let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
-            && dropping.activity != activity
-            && self.learn_count(start)
-        {
-            return false; // which owner was the last can be seen
+        let is_value = at == start;
+        if !is_value {
+            self.look_at_frees(); // those of the value
+            if let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
+                && dropping.activity != activity
+                && self.learn_count(start)
+            {
+                return false; // which owner was the last can be seen
+            }
         }
-        if old != 1 {
+        if old == 1 {
+            self.me().dropping.push(Dropping { at: start, end, activity, frees: !is_value });
+        } else {
             self.leave_clock(at);
-            return true;
         }
-        // The first, so that it is not the one that `release_left` takes.
-        self.me().acquired.insert(0, start..start + 16);
-        if at == start {
-            self.me().dropping.push(Dropping { at: start, end, activity });
+        !self.cutting
+    }
+
+    /// Blocks that were to be freed have been: for sure at the next event, otherwise if that can be told.
+    pub(super) fn end_drops(&mut self, at_event: bool) {
+        let heap = self.heap.as_deref();
+        let is_freed = |at| heap.and_then(|h| h.block(at)).is_none_or(|block| block.freed);
+        let is_over = |dropping: &Dropping| dropping.frees && (at_event || is_freed(dropping.at));
+        if self.me_ref().dropping.last().is_some_and(is_over) {
+            self.look_at_frees();
+            self.me().dropping.pop();
         }
-        true
     }
 
     /// From now on, the count at the address is an event. True if it was not so far: the exploration starts again.

@@ -44,7 +44,7 @@ impl Engine {
         }
         let me = &self.threads[self.current.slot()];
         let knows = self.explorer.graph.knows(self.current, me.position, thread);
-        knows > events || me.acquired.iter().any(|range| self.was_left(range, thread, events))
+        knows > events || me.acquired().any(|range| self.was_left(&range, thread, events))
     }
 
     /// Does it happen before something that was left in the range?
@@ -203,6 +203,14 @@ impl Engine {
     pub(crate) fn leave_clock(&mut self, at: usize) {
         /// A loop that clones and drops leaves its clock at the same few addresses.
         const RECENT: usize = 2;
+        // A destructor that drops another owner passes on what happened before it, whoever runs it.
+        let ranges: Vec<Range<usize>> = self.me_ref().acquired().collect();
+        for known in 0..self.left.len() {
+            let left = self.left[known];
+            if ranges.iter().any(|range| range.contains(&left.at) && !range.contains(&at)) {
+                self.left.push(Left { at, ..left });
+            }
+        }
         let left = Left { at, thread: self.current, events: self.me().position as u32 };
         let same = |l: &&mut Left| (l.at, l.thread) == (at, left.thread);
         // What is left after a read that may be taken back, is then taken back with it.

@@ -333,6 +333,8 @@ impl Engine {
         if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
             self.look_at_frees();
         }
+        #[cfg(feature = "unmodified")]
+        self.end_drops(true);
         self.cutting.then(|| self.cut_step())
     }
 

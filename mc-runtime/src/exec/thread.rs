@@ -181,6 +181,16 @@ impl std::fmt::Debug for Body {
     }
 }
 
+impl Thread {
+    /// The ranges where clocks were left that count for what it does now.
+    pub(super) fn acquired(&self) -> impl Iterator<Item = Range<usize>> {
+        let ranges = self.acquired.iter().cloned();
+        #[cfg(feature = "unmodified")]
+        let ranges = ranges.chain(self.dropping.iter().map(super::instrumented::Dropping::counts));
+        ranges
+    }
+}
+
 impl Default for Thread {
     fn default() -> Self {
         Thread {

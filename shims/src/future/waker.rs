@@ -41,8 +41,13 @@ pub fn waker<W: Wake + Send + Sync + 'static>(wake: Arc<W>) -> Waker {
 
 /// The pointer of each waker is an owner, from `Arc::into_raw`.
 fn raw<W: Wake + Send + Sync + 'static>(wake: Arc<W>) -> RawWaker {
-    let table = const { &RawWakerVTable::new(clone::<W>, wake_owned::<W>, wake_by_ref::<W>, drop_waker::<W>) };
-    RawWaker::new(Arc::into_raw(wake).cast(), table)
+    RawWaker::new(Arc::into_raw(wake).cast(), table::<W>())
+}
+
+/// Not inlined: wakers of one task are known by the address of their table, and each copy of this code could have a table of its own.
+#[inline(never)]
+fn table<W: Wake + Send + Sync + 'static>() -> &'static RawWakerVTable {
+    const { &RawWakerVTable::new(clone::<W>, wake_owned::<W>, wake_by_ref::<W>, drop_waker::<W>) }
 }
 
 /// # Safety

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use mc::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use mc::sync::{Arc, Mutex};
 use mc::thread;
-use mc_runtime::outcome::FailureKind;
+use mc_runtime::outcome::{FailureKind, Verdict};
 
 use super::{check, fails, proved, results};
 
@@ -108,4 +108,25 @@ fn try_unwrap_by_both_owners_may_lose_the_value() {
         let here = Arc::try_unwrap(arc).is_ok();
         assert!(thread.join().unwrap() || here, "nobody got it");
     });
+}
+
+/// Whoever is the last owner of the outer one drops the inner one for the others too.
+#[test]
+fn what_an_owner_did_happens_before_what_its_value_owned_is_freed() {
+    static GONE: AtomicU8 = AtomicU8::new(0);
+    let outcome = check(|| {
+        let inner = Arc::new(AtomicU8::new(0));
+        let outer = Arc::new(inner.clone());
+        let theirs = outer.clone();
+        let thread = thread::spawn(move || {
+            theirs.store(1, Relaxed);
+            drop(theirs);
+            GONE.store(1, Relaxed);
+        });
+        while GONE.load(Relaxed) == 0 {}
+        drop(outer);
+        drop(inner);
+        thread.join().unwrap();
+    });
+    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
 }

@@ -76,6 +76,7 @@ impl Config {
             memory_model: Some(MODEL),
             require,
             replay: Some("shuttle::replay of"),
+            unmodified: false,
         }
     }
 }
