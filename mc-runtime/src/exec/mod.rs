@@ -17,6 +17,7 @@ mod held;
 mod instrumented;
 mod last_look;
 mod leaks;
+mod learned;
 mod liveness;
 mod locations;
 mod memory;
@@ -208,7 +209,7 @@ impl Engine {
             threads: Vec::new(),
             current: ThreadId::MAIN,
             failure: None,
-            learned: (!options.reductions.barriers).then_some(short(BARRIER_ORDER)).into_iter().collect(),
+            learned: (!options.reductions.barriers).then_some(learned::short(BARRIER_ORDER)).into_iter().collect(),
             symmetry: options.reductions.symmetry,
             likeness: Likeness::default(),
             unused: symmetry::Unused::default(),
@@ -443,44 +444,6 @@ impl Engine {
         self.options.memory_model == MemoryModel::Sc
     }
 
-    /// See `ops::learn`.
-    pub(crate) fn learn(&mut self, key: u64) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
-        self.close();
-        if self.has_learned(key) {
-            return Step::Done(());
-        }
-        self.learn_now(key)
-    }
-
-    fn learn_now<T>(&mut self, key: u64) -> Step<T> {
-        self.learned.insert(short(key));
-        self.start_again()
-    }
-
-    /// See `ops::learned`.
-    pub(crate) fn has_learned(&self, key: u64) -> bool {
-        self.learned.contains(&short(key))
-    }
-
-    /// Starts with what another check of the same test has learned.
-    pub(crate) fn take_knowledge(&mut self, other: &Engine) {
-        self.learned.extend(&other.learned);
-        self.symmetry &= other.symmetry;
-        self.loops = other.loops.clone();
-        self.progress = other.progress.clone();
-    }
-
-    /// Was a count of an `Arc` of std's an event? In a rehearsal, none is.
-    pub(crate) fn sees_counts(&self) -> bool {
-        #[cfg(feature = "unmodified")]
-        return self.unlike > 0;
-        #[cfg(not(feature = "unmodified"))]
-        false
-    }
-
     /// The running thread cannot get on.
     pub(crate) fn hint(&mut self) {
         self.made_progress();
@@ -510,9 +473,4 @@ impl Engine {
             None => thread.to_string(),
         }
     }
-}
-
-/// Keys of what is learned count by their low 16 bits, which is what a schedule carries.
-fn short(key: u64) -> u64 {
-    key & 0xffff
 }

@@ -1,0 +1,48 @@
+//! What must be known from the start of a test: once it is learned, the exploration starts again.
+
+use super::{Engine, Step};
+
+impl Engine {
+    /// See `ops::learn`.
+    pub(crate) fn learn(&mut self, key: u64) -> Step<()> {
+        if let Some(step) = self.enter() {
+            return step;
+        }
+        self.close();
+        if self.has_learned(key) {
+            return Step::Done(());
+        }
+        self.learn_now(key)
+    }
+
+    pub(super) fn learn_now<T>(&mut self, key: u64) -> Step<T> {
+        self.learned.insert(short(key));
+        self.start_again()
+    }
+
+    /// See `ops::learned`.
+    pub(crate) fn has_learned(&self, key: u64) -> bool {
+        self.learned.contains(&short(key))
+    }
+
+    /// Starts with what another check of the same test has learned.
+    pub(crate) fn take_knowledge(&mut self, other: &Engine) {
+        self.learned.extend(&other.learned);
+        self.symmetry &= other.symmetry;
+        self.loops = other.loops.clone();
+        self.progress = other.progress.clone();
+    }
+
+    /// Was a count of an `Arc` of std's an event? In a rehearsal, none is.
+    pub(crate) fn sees_counts(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        return self.unlike > 0;
+        #[cfg(not(feature = "unmodified"))]
+        false
+    }
+}
+
+/// Keys of what is learned count by their low 16 bits, which is what a schedule carries.
+pub(super) fn short(key: u64) -> u64 {
+    key & 0xffff
+}
