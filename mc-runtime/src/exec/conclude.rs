@@ -6,6 +6,7 @@ use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{BlockReason, Code};
 use crate::ops::Label;
+use crate::options::Origin;
 use crate::outcome::FailureKind;
 
 impl Engine {
@@ -35,10 +36,15 @@ impl Engine {
         if self.loses_symmetric() {
             return Ending::Restart;
         }
-        if self.threads().all(|t| self.state(t) == State::Ended) {
+        if self.all_ended() {
             return Ending::Complete;
         }
         self.blocked()
+    }
+
+    /// Has every thread ended?
+    pub(super) fn all_ended(&self) -> bool {
+        self.threads().all(|t| self.state(t) == State::Ended)
     }
 
     fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
@@ -70,6 +76,9 @@ impl Engine {
         }
         if self.spinning().any(|t| self.round(t).any(|read| self.is_stale(read))) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
+        }
+        if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
+            return Ending::Complete; // the process would end now, with the threads that nobody waits for
         }
         let waits: Vec<(ThreadId, Waiting)> =
             self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();

@@ -38,7 +38,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         let ending = (*at).conclude();
         (*at).trace_end();
         look_again(at);
-        if ending == Ending::Complete {
+        if ending == Ending::Complete && (*at).all_ended() {
             finish(at)
         } else if (*at).abandons() {
             (*at).give_up();
