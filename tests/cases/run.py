@@ -9,32 +9,15 @@ Each package is copied into the target directory. `cases.toml` says what each co
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-CARGO = os.environ.get("CARGO", "cargo")
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
-BUILD = pathlib.Path(os.environ.get("CASES_TARGET_DIR", TARGET / "cases-build")).resolve()
-
-
-def environment(**more):
-    kept = {k: v for k, v in os.environ.items() if k not in ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR")}
-    return kept | more
-
-
-def tool():
-    command = [CARGO, "build", "--release", "-p", "cargo-mc", "--message-format", "json"]
-    built = subprocess.run(command, cwd=ROOT, env=environment(CARGO_TARGET_DIR=str(TARGET)), capture_output=True, text=True, check=False)
-    messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
-    found = next((m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "cargo-mc"), None)
-    return found or sys.exit(f"cargo-mc does not build\n{built.stderr}")
+sys.path.insert(0, str(HERE.parent))
+from subcommand import TARGET, check, figures, words  # noqa: E402
 
 
 def copy(case, version):
@@ -57,24 +40,11 @@ def pinned(text):
     return re.search(r'= *(?:\{ *version *= *)?"=([^"]+)"', text.split("[dev-dependencies]")[1])[1]
 
 
-def check(binary, folder, flags):
+def only(folder, flags):
     """What comes of the only test: the record of it, or the compiler's complaint."""
     limit = [] if "--time-limit" in flags else ["--time-limit", "300s"]
-    command = [binary, "mc", "test", "--std", "--message-format", "json", *limit, *flags]
-    run = subprocess.run(command, cwd=folder, env=environment(CARGO_TARGET_DIR=str(BUILD)),
-                         capture_output=True, text=True, check=False)
-    tests = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{") and '"type":"test"' in line]
-    return (tests[0] if tests else None), run.stderr
-
-
-def words(test):
-    if test["verdict"] != "failed":
-        return test["verdict"] + "".join(f" ({bound['limit']})" for bound in test["bounds"])
-    return ", ".join(failure["kind"].replace("_", " ") for failure in test["failures"])
-
-
-def figures(test):
-    return f"{test['executions'] + test['blocked']:,} | {test['seconds']:.2f}"
+    tests, _, errors = check(folder, [*limit, *flags])
+    return (tests[0] if tests else None), errors
 
 
 def refuted(case, test):
@@ -107,7 +77,6 @@ def main():
     options = arguments.parse_args()
     cases = tomllib.loads((HERE / "cases.toml").read_text())["case"]
     cases = [c for c in cases if (not options.quick or c.get("quick")) and (not options.only or c["name"] in options.only)]
-    binary = tool()
     table, notes, wrong, checked = [], [], [], 0
 
     def verdict(case, version, problem, test, instead):
@@ -123,13 +92,13 @@ def main():
         text = (HERE / case["name"] / "Cargo.toml").read_text()
         bad, good = pinned(text), re.search(r'^good = "(.*)"', text, re.M)[1]
         flags = case.get("flags", [])
-        test, errors = check(binary, copy(case, bad), flags)
+        test, errors = only(copy(case, bad), flags)
         verdict(case, bad, refuted(case, test), test, "does not build")
         if case["good"] != "none":
-            test, errors = check(binary, copy(case, good), flags)
+            test, errors = only(copy(case, good), flags)
             verdict(case, good, accepted(case, test, errors), test, "rejected by the compiler")
         if "fixed" in case:
-            test, errors = check(binary, copy(case, case["fixed"]), flags)
+            test, errors = only(copy(case, case["fixed"]), flags)
             problem = None if test and test["verdict"] == "proved" else "is not proved"
             verdict(case, case["fixed"], problem, test, "does not build")
         if "why" in case:

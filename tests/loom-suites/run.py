@@ -22,19 +22,16 @@ import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-CARGO = os.environ.get("CARGO", "cargo")
+sys.path.insert(0, str(HERE.parent))
+import subcommand  # noqa: E402
+from subcommand import CARGO, TARGET, environment  # noqa: E402
+
 LIMIT = 60
 JOBS = os.cpu_count() or 1
 
 
 def target():
-    return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "loom-suites"
-
-
-def environment(**more):
-    kept = {k: v for k, v in os.environ.items() if k not in ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR")}
-    return kept | more
+    return TARGET / "loom-suites"
 
 
 class Broken(Exception):
@@ -47,8 +44,7 @@ def settings(suite):
 
 
 def cargo(arguments, cwd, **more):
-    command = [CARGO, *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment(**more), capture_output=True, text=True, check=False)
+    return subcommand.run([CARGO, *arguments], cwd, **more)
 
 
 def source(suite):
@@ -96,14 +92,8 @@ def with_ours(suite, folder):
         flags.remove("--tests")
     limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", str(JOBS), "--message-format", "json",
               *suite.get("options", [])]
-    tool = cargo(["build", "--release", "-p", "cargo-mc", "--message-format", "json"], ROOT, CARGO_TARGET_DIR=str(target().parent))
-    messages = [json.loads(line) for line in tool.stdout.splitlines() if line.startswith("{")]
-    binary = next((m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "cargo-mc"), None)
-    if not binary:
-        sys.exit(f"cargo-mc does not build\n{tool.stderr}")
-    run = subprocess.run([binary, "test", *flags, *limits], cwd=folder, capture_output=True, text=True, check=False,
-                         env=environment(CARGO_TARGET_DIR=str(target() / "ours"), **settings(suite)))
-    lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    run = subcommand.run([subcommand.built(), "test", *flags, *limits], folder, CARGO_TARGET_DIR=str(target() / "ours"), **settings(suite))
+    lines = subcommand.records(run.stdout)
     tests = [line for line in lines if line["type"] == "test"]
     if not tests:
         raise Broken(f"nothing was checked (exit code {run.returncode})\n{run.stderr[-4000:]}")
