@@ -175,7 +175,7 @@ fn atomic(
         Stop,
     }
     let way = ops::with_engine(|e| {
-        if e.is_cutting() || width != Width::W64 || e.is_count(at).is_none() {
+        if e.is_cutting() || width != Width::W64 || !e.is_count(at) {
             return Way::Plain;
         }
         match code {

@@ -90,7 +90,11 @@ impl Engine {
         }
         self.end_drops(false);
         let place = Where::Code(self.me_ref().calls.trace(code));
-        if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) && !symbols::is_checkers(place) {
+        // Not even remembered: it would take the place of what the crates did there before.
+        if symbols::is_checkers(place) {
+            return true;
+        }
+        if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) {
             self.me().seen_writes += 1;
         }
         let events = self.me_ref().position as u32;
@@ -150,7 +154,7 @@ impl Engine {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
+        let Some(other) = race else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
             "data race: {} {}s at {}{} what {} {} at {}{} and neither happens before the other",
@@ -167,9 +171,6 @@ impl Engine {
     }
 
     fn found(&mut self, kind: FailureKind, message: String, touch: Touch) {
-        if symbols::is_checkers(touch.place) {
-            return;
-        }
         let site = symbols::source(touch.place);
         self.record(Found { kind, message, thread: touch.thread, site });
     }
@@ -179,7 +180,7 @@ impl Engine {
         let mut shadow = std::mem::take(&mut self.shadow);
         let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events));
         self.shadow = shadow;
-        let Some(other) = race.filter(|other| !symbols::is_checkers(other.place)) else { return };
+        let Some(other) = race else { return };
         let message = format!(
             "{} frees memory that {} {} at {}, and that access does not happen before the free",
             self.thread_name(self.current),
@@ -191,12 +192,10 @@ impl Engine {
         self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current, site });
     }
 
-    /// Is the address where an `Arc` of std's counts its owners (0) or its `Weak`s (1)? These are the first two words of a block.
-    pub(crate) fn is_count(&self, at: usize) -> Option<usize> {
-        let block = self.heap.as_ref()?.block(at)?;
-        (block.size >= 16 && !block.freed)
-            .then_some((at - block.start) / 8)
-            .filter(|word| *word < 2 && at.is_multiple_of(8))
+    /// Is the address where an `Arc` of std's counts its owners or its `Weak`s? These are the first two words of a block.
+    pub(crate) fn is_count(&self, at: usize) -> bool {
+        let block = self.heap.as_ref().and_then(|h| h.block(at));
+        block.is_some_and(|b| b.size >= 16 && !b.freed && [0, 8].contains(&(at - b.start)))
     }
 
     /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.

@@ -205,7 +205,7 @@ impl Engine {
         const RECENT: usize = 2;
         // A destructor that drops another owner passes on what happened before it, whoever runs it.
         let ranges: Vec<Range<usize>> = self.me_ref().acquired().collect();
-        for known in 0..self.left.len() {
+        for known in 0..if ranges.is_empty() { 0 } else { self.left.len() } {
             let left = self.left[known];
             if ranges.iter().any(|range| range.contains(&left.at) && !range.contains(&at)) {
                 self.left.push(Left { at, ..left });
