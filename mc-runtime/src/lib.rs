@@ -27,6 +27,7 @@ pub mod schedule;
 pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
+pub mod system;
 mod trace;
 #[cfg(feature = "unmodified")]
 pub mod unmodified;

@@ -149,6 +149,7 @@ mod tests {
             ("--memory-model arm", "`rc20`, `sc` or `tso`"),
             ("--queue-limit 8:first", "`:newest`"),
             ("--require safe", "`proved`"),
+            ("--threads posix", "`coroutines` or `os`"),
             ("--jobs 0", "a whole number above 0"),
         ] {
             let error = parse(&format!("cargo-mc test {flag}")).unwrap_err();
