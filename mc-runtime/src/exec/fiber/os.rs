@@ -216,6 +216,7 @@ fn key() -> io::Result<libc::pthread_key_t> {
 /// What the C library puts on top of a stack, before the thread's own code begins: thread-locals, and what it knows of the thread.
 fn room() -> io::Result<usize> {
     static ROOM: OnceLock<Result<usize, i32>> = OnceLock::new();
+    const CACHE_LINE: usize = 64;
     extern "C" fn probe(found: *mut c_void) -> *mut c_void {
         let here = 0_u8;
         // SAFETY: the number of `measure`, which waits for this thread.
@@ -229,7 +230,8 @@ fn room() -> io::Result<usize> {
         let pthread = unsafe { create(&stack, probe, ptr::from_mut(&mut found).cast()) }?;
         // SAFETY: just made.
         unsafe { libc::pthread_join(pthread, ptr::null_mut()) };
-        Ok(stack.base().get() - (found & !0xfff))
+        // Below that is all that `run` calls; above it are the frames of the C library, which stay as they are, and then its thread-locals.
+        Ok(stack.base().get() - (found + CACHE_LINE).next_multiple_of(CACHE_LINE))
     };
     let measured = ROOM.get_or_init(|| measure().map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN)));
     measured.map_err(io::Error::from_raw_os_error)
