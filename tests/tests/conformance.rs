@@ -103,6 +103,7 @@ fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
     if let Err(error) = mc_tests::checked::run_tests(
         "mc-tests",
         &["--test", "conformance"],
+        mc_runtime::options::Threads::Coroutines,
         env!("CARGO_TARGET_TMPDIR"),
         "mc-conformance",
     ) {

@@ -72,12 +72,18 @@ pub(crate) struct ReplayArgs {
     /// A schedule (`mc1...`), a file of `target/mc/failures`, or a test: its last failure
     #[arg(value_name = "SCHEDULE|FILE|TEST")]
     pub(crate) what: String,
+    /// Run it under gdb, on threads of the operating system, up to where it fails
+    #[arg(long)]
+    pub(crate) gdb: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) check: CheckArgs,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
+    /// More arguments for gdb
+    #[arg(last = true, value_name = "GDB_ARGUMENTS", requires = "gdb")]
+    pub(crate) gdb_arguments: Vec<OsString>,
 }
 
 /// Which tests.

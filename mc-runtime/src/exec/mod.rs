@@ -38,6 +38,7 @@ mod weak;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
+use crate::hooks;
 use crate::ids::{EventId, ThreadId};
 use crate::ops::BARRIER_ORDER;
 use crate::options::{MemoryModel, Options, Origin, Threads};
@@ -381,6 +382,10 @@ impl Engine {
     pub(crate) fn record(&mut self, found: Found) {
         self.close();
         if self.failure.is_none() && !self.restart {
+            // A panic is seen where it was raised, but for one that is only handed on.
+            if found.kind != FailureKind::Panic || !hooks::has_stopped() {
+                hooks::stop_debugger(self, &found.message);
+            }
             self.failure = Some(found);
         }
         self.cutting = true;

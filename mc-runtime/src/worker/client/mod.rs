@@ -224,6 +224,19 @@ impl Binary {
         Ok((now, Replayed::Failed(failure)))
     }
 
+    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger: its arguments and its variables. Its messages go to its
+    /// standard output.
+    pub fn replayed_by_hand(
+        &self,
+        test: &str,
+        options: &Options,
+        schedule: &str,
+    ) -> Result<(Vec<String>, Vec<(String, String)>), ClientError> {
+        let task = Task::Replay { options: options.clone(), schedule: schedule.to_owned() };
+        let variables = process::environment(self, &task).map_err(|source| self.cannot_start(source))?;
+        Ok((arguments(test).map(str::to_owned).to_vec(), variables))
+    }
+
     /// Reads a worker's messages until `last` says that one was the last, or the worker ends otherwise.
     fn attend(
         &self,
@@ -234,8 +247,7 @@ impl Binary {
         control: Attention<'_>,
         last: &mut dyn FnMut(&Message) -> bool,
     ) -> Result<End, ClientError> {
-        let arguments = [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored", "--quiet"];
-        let mut process = self.start(task, &arguments, output)?;
+        let mut process = self.start(task, &arguments(test), output)?;
         let patience = Duration::from_millis(options.hang_limit) + SILENCE;
         let mut spoke = Instant::now();
         let mut stopping: Option<Instant> = None;
@@ -272,8 +284,11 @@ impl Binary {
     }
 
     fn start(&self, task: &Task, arguments: &[&str], output: Output) -> Result<Process, ClientError> {
-        Process::start(self, task, arguments, output)
-            .map_err(|source| ClientError::Start { executable: self.executable.clone(), source })
+        Process::start(self, task, arguments, output).map_err(|source| self.cannot_start(source))
+    }
+
+    fn cannot_start(&self, source: io::Error) -> ClientError {
+        ClientError::Start { executable: self.executable.clone(), source }
     }
 
     /// `None` for a line that is none of ours: what libtest says of a binary that knows nothing of us.
@@ -291,6 +306,11 @@ impl Binary {
         let status = status.to_string();
         ClientError::Silent { executable: self.executable.clone(), test: test.to_owned(), status }
     }
+}
+
+/// What makes libtest run one test.
+fn arguments(test: &str) -> [&str; 6] {
+    [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored", "--quiet"]
 }
 
 /// What happens to what the body of a replayed test prints.
