@@ -107,7 +107,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         let executables = built.executables.len();
         return Err(match &built.others {
             Some(Others::Suite(suite)) => SelectError::NoSuite { name: suite.name(), executables },
-            Some(Others::AsTheyAre) => SelectError::NoneAtAll { executables },
+            Some(Others::AsTheyAre(_)) => SelectError::NoneAtAll { executables },
             None => SelectError::NoTests { executables },
         }
         .into());

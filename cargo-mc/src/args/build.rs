@@ -45,9 +45,10 @@ pub(crate) struct BuildArgs {
     /// Check the suite that the crate has for loom: loom is replaced, nothing is edited, and `--cfg loom` is set, or that of this NAME
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "loom")]
     pub(crate) loom: Option<String>,
-    /// Check the crates as they are: all of their tests, with std's own types, which are replaced below them
-    #[arg(long, conflicts_with_all = ["loom", "shuttle"])]
-    pub(crate) std: bool,
+    /// Check the crates as they are: all of their tests, with std's own types, which are replaced below them; with --std=real, these types run too, as the toolchain ships them
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "checked")]
+    #[arg(conflicts_with_all = ["loom", "shuttle"])]
+    pub(crate) std: Option<Std>,
     /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free, or only atomics, which is faster and proves less
     #[arg(long, value_name = "WHAT", default_value = "memory", requires = "std")]
     pub(crate) instrument: Instrument,
@@ -67,6 +68,15 @@ pub(crate) struct BuildArgs {
     /// Both of --offline and --locked
     #[arg(long)]
     pub(crate) frozen: bool,
+}
+
+/// What crates as they are get for std.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub(crate) enum Std {
+    /// The checker's own types, of which the exploration knows much
+    Checked,
+    /// The toolchain's, instrumented
+    Real,
 }
 
 /// What the compiler makes visible.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use build::{BuildArgs, Instrument};
+pub(crate) use build::{BuildArgs, Instrument, Std};
 pub(crate) use check::CheckArgs;
 
 /// Checks concurrent Rust under every schedule and every outcome that the memory model allows
@@ -111,11 +111,15 @@ pub(crate) enum MessageFormat {
     Json,
 }
 
-/// Cargo calls `cargo-mc mc test ...`; called by hand it is `cargo-mc test ...`.
-pub(crate) fn without_cargos_word(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+/// What clap is to read. Cargo calls `cargo-mc mc test ...`; called by hand it is `cargo-mc test ...`. And `--std real` is `--std=real`: a value of which clap sees
+/// that it is none of the filters.
+pub(crate) fn as_clap_reads(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = arguments.collect();
     if arguments.get(1).is_some_and(|word| word == "mc") {
         arguments.remove(1);
+    }
+    if let Some(at) = arguments.windows(2).position(|pair| pair[0] == "--std" && pair[1] == "real") {
+        arguments.splice(at..at + 2, ["--std=real".into()]);
     }
     arguments
 }
@@ -128,7 +132,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Cli, clap::Error> {
         let words = line.split_whitespace().map(OsString::from);
-        Cli::try_parse_from(without_cargos_word(words))
+        Cli::try_parse_from(as_clap_reads(words))
     }
 
     #[test]
@@ -142,6 +146,23 @@ mod tests {
             let Command::Test(args) = parse(line).unwrap().command else { panic!("{line}") };
             assert_eq!(args.filter.filters, ["a", "b"]);
         }
+    }
+
+    #[test]
+    fn std_has_a_value_of_its_own_or_none() {
+        for (line, std, filters) in [
+            ("cargo-mc test --std", Some(Std::Checked), vec![]),
+            ("cargo-mc test --std queue::", Some(Std::Checked), vec!["queue::"]),
+            ("cargo-mc test --std real", Some(Std::Real), vec![]),
+            ("cargo-mc test --std=real real", Some(Std::Real), vec!["real"]),
+            ("cargo-mc test --std=checked real", Some(Std::Checked), vec!["real"]),
+            ("cargo-mc test real", None, vec!["real"]),
+        ] {
+            let Command::Test(args) = parse(line).unwrap().command else { panic!("{line}") };
+            assert_eq!(args.build.std, std, "{line}");
+            assert_eq!(args.filter.filters, filters, "{line}");
+        }
+        assert!(parse("cargo-mc test --std=other").unwrap_err().to_string().contains("checked, real"));
     }
 
     #[test]

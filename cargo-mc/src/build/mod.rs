@@ -6,6 +6,7 @@ mod profile;
 mod rustflags;
 mod stand_in;
 mod suite;
+mod sysroot;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -101,16 +102,16 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
             (patch, metadata) = stand_in::patch(suite.stand_in, &cargo, args, &directory)?;
             (way.patch, way.cfg) = (Some(patch), Some(suite.cfg.clone()));
         }
-        Some(Others::AsTheyAre) => {
+        Some(Others::AsTheyAre(which)) => {
             directory = absolute(target.join("mc/std"));
-            let facade = facade::facade(&cargo, args, &directory)?;
+            let facade = facade::facade(&cargo, args, *which, &directory)?;
             way.directory.clone_from(&facade.directory);
             way.facade = Some(facade);
         }
     }
     let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
-        RunError::Failed if args.std => BuildError::FailedWithFacade,
+        RunError::Failed if args.std.is_some() => BuildError::FailedWithFacade,
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;

@@ -1,7 +1,7 @@
 //! Which tests are to be checked that were not written for this checker.
 
 use super::stand_in::{LOOM, SHUTTLE, StandIn};
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, Std};
 
 /// Tests other than those of `#[mc::test]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,20 +9,21 @@ pub(crate) enum Others {
     /// A suite for another checker.
     Suite(Suite),
     /// All tests of the crates, which are built as they are: `--std`.
-    AsTheyAre,
+    AsTheyAre(Std),
 }
 
 impl Others {
     /// What the flags name; clap lets no two of them through.
     pub(super) fn asked_for(args: &BuildArgs) -> Option<Self> {
-        if args.std { Some(Self::AsTheyAre) } else { Suite::asked_for(args).map(Self::Suite) }
+        args.std.map(Self::AsTheyAre).or_else(|| Suite::asked_for(args).map(Self::Suite))
     }
 
     /// How they are asked for again.
     pub(crate) fn flag(&self) -> String {
         match self {
             Self::Suite(suite) => suite.flag(),
-            Self::AsTheyAre => "--std".to_owned(),
+            Self::AsTheyAre(Std::Checked) => "--std".to_owned(),
+            Self::AsTheyAre(Std::Real) => "--std=real".to_owned(),
         }
     }
 }

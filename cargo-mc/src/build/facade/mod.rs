@@ -12,8 +12,9 @@ use std::time::SystemTime;
 
 use cargo_metadata::{Artifact, Message};
 
+use super::sysroot::{self, SysrootError};
 use super::{BuildError, library, write};
-use crate::args::{BuildArgs, Instrument};
+use crate::args::{BuildArgs, Instrument, Std};
 
 /// What the build of the crates needs.
 #[derive(Debug)]
@@ -44,6 +45,16 @@ pub(crate) enum FacadeError {
          = help: tests with `#[mc::test]` and the types of `mc` need no facade"
     )]
     Compile { name: &'static str, version: String, message: String },
+    #[error(
+        "the toolchain's own std cannot be instrumented ({version}), so `--std=real` cannot be used with it: {source}\n  \
+         = help: `--std` and tests with `#[mc::test]` need none of that"
+    )]
+    Sysroot { version: String, source: SysrootError },
+    #[error(
+        "`--std=real` sees atomics as it sees other memory, so it cannot do without `--instrument memory`\n  \
+         = help: leave `--instrument` out, or take `--std`"
+    )]
+    Instrument,
     #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
     Blank { path: PathBuf },
 }
@@ -61,8 +72,16 @@ const INSTRUMENTATION: [&str; 4] =
     ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
 const METADATA: &str = "-Cmetadata=mc-facade";
 
+/// Which of them crates get that are to have this std: `test` only, if that is the toolchain's.
+fn sources(which: Std) -> &'static [(&'static str, &'static str)] {
+    match which {
+        Std::Checked => &SOURCES,
+        Std::Real => &SOURCES[2..],
+    }
+}
+
 /// Builds them below `directory`, if they are not there yet.
-pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<Facade, BuildError> {
+pub(crate) fn facade(cargo: &Path, args: &BuildArgs, which: Std, directory: &Path) -> Result<Facade, BuildError> {
     if directory.to_string_lossy().contains(char::is_whitespace) {
         return Err(FacadeError::Blank { path: directory.to_owned() }.into());
     }
@@ -76,13 +95,20 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
     if let Some(target) = args.target.clone().filter(|target| *target != host) {
         return Err(FacadeError::Target { host, target }.into());
     }
+    if which == Std::Real && args.instrument != Instrument::Memory {
+        return Err(FacadeError::Instrument.into());
+    }
+    let sysroot = (which == Std::Real).then(|| sysroot::sysroot(&rustc, &version, &host, directory)).transpose();
+    let sysroot = sysroot.map_err(|source| FacadeError::Sysroot { version: field("release: "), source })?;
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
     let mut hasher = DefaultHasher::new();
     (&version, SOURCES, FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
+    (which, &sysroot).hash(&mut hasher);
     let directory = directory.join(format!("{:016x}", hasher.finish()));
     let libraries = directory.join("facade");
     if !libraries.is_dir() {
-        let compiler = Compiler { rustc: &rustc, release: field("release: "), host: &host, checker: &checker };
+        let release = field("release: ");
+        let compiler = Compiler { rustc: &rustc, release, host: &host, checker: &checker, which };
         compiler.all(&libraries)?;
     }
     let search = [&checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
@@ -90,7 +116,8 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
     if args.instrument == Instrument::Memory {
         flags.extend(INSTRUMENTATION.map(str::to_owned));
     }
-    for (name, _) in SOURCES {
+    flags.extend(sysroot.map(|path| format!("--sysroot={}", path.display())));
+    for (name, _) in sources(which) {
         flags.push("--extern".to_owned());
         flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
     }
@@ -189,6 +216,7 @@ struct Compiler<'a> {
     release: String,
     host: &'a str,
     checker: &'a Checker,
+    which: Std,
 }
 
 impl Compiler<'_> {
@@ -198,7 +226,7 @@ impl Compiler<'_> {
         let parent = libraries.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(failed)?;
         let made = tempfile::tempdir_in(parent).map_err(failed)?;
-        for (name, source) in SOURCES {
+        for (name, source) in sources(self.which) {
             self.one(name, source, made.path())?;
         }
         match fs::rename(made.keep(), libraries) {
@@ -225,6 +253,7 @@ impl Compiler<'_> {
         command.arg("--extern").arg(format!("mc_facade={}", self.checker.library.display()));
         command.arg(format!("-Ldependency={}", self.checker.dependencies.display()));
         command.env("MC_FACADE_CRATES", self.checker.crates.join(" "));
+        command.env("MC_FACADE_STD", if self.which == Std::Real { "real" } else { "checked" });
         let output = command.output().map_err(|source| FacadeError::Run { program: self.rustc.to_owned(), source })?;
         if output.status.success() {
             return Ok(());

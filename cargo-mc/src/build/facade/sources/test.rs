@@ -68,5 +68,6 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         },
         body: test.testfn.0,
     });
-    harness::main(tests, &checker);
+    let std = if env!("MC_FACADE_STD") == "real" { harness::Std::Real } else { harness::Std::Checked };
+    harness::main(tests, &checker, std);
 }
