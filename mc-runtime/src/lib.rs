@@ -21,6 +21,7 @@ mod operation;
 pub mod ops;
 pub mod options;
 pub mod outcome;
+mod place;
 pub mod plain;
 pub mod report;
 pub mod schedule;

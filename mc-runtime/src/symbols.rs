@@ -1,9 +1,8 @@
 //! Where code stands in the source, by the debug information of the executable.
 
 use crate::exec::Where;
-use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The folders of the checker, whose generic code is compiled with the crates under test.
 static CHECKER: OnceLock<[&str; 2]> = OnceLock::new();
@@ -37,6 +36,34 @@ pub(crate) fn is_checkers(place: Where) -> bool {
     owners.find(|owner| *owner != Owner::Toolchain) == Some(Owner::Checker)
 }
 
+/// Is it code of an `Arc` or a `Weak` that changes a count?
+pub(crate) fn is_arc(address: usize) -> bool {
+    static KNOWN: Known<bool> = Known::new();
+    KNOWN.get(address, || {
+        let mut found = None;
+        // From the innermost of the functions that were inlined there.
+        each_file(address, |file, _| {
+            if found.is_none() && !file.ends_with("/core/src/sync/atomic.rs") {
+                found = Some(is_toolchains(file) && file.ends_with("/alloc/src/sync.rs"));
+            }
+        });
+        found == Some(true)
+    })
+}
+
+/// What was found out about addresses. Threads of a test come and go, so it is kept for the process.
+struct Known<T>(Mutex<BTreeMap<usize, T>>);
+
+impl<T: Copy> Known<T> {
+    const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    fn get(&self, address: usize, look: impl FnOnce() -> T) -> T {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(look)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Test,
@@ -45,9 +72,7 @@ enum Owner {
 }
 
 fn owner(address: usize) -> Owner {
-    thread_local! {
-        static KNOWN: RefCell<FxHashMap<usize, Owner>> = RefCell::default();
-    }
+    static KNOWN: Known<Owner> = Known::new();
     let look = || match look_up(address) {
         Some((file, _)) if is_toolchains(&file) => Owner::Toolchain,
         Some((file, _)) if CHECKER.get().is_some_and(|folders| folders.iter().any(|f| file.starts_with(f))) => {
@@ -55,20 +80,28 @@ fn owner(address: usize) -> Owner {
         }
         _ => Owner::Test,
     };
-    KNOWN.with_borrow_mut(|known| *known.entry(address).or_insert_with(look))
+    KNOWN.get(address, look)
 }
 
 fn look_up(address: usize) -> Option<(String, u32)> {
     let mut found = None;
-    // A return address is that of the next instruction.
-    backtrace::resolve((address - 1) as *mut _, |symbol| {
-        let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno()) else { return };
+    each_file(address, |file, line| {
         let outside = |(file, _): &(String, u32)| !is_toolchains(file);
         if !found.as_ref().is_some_and(outside) {
-            found = Some((shortened(&file.to_string_lossy()).to_owned(), line));
+            found = Some((shortened(file).to_owned(), line));
         }
     });
     found
+}
+
+/// Calls `look` with the place of the address in each function that was inlined there, the innermost first.
+fn each_file(address: usize, mut look: impl FnMut(&str, u32)) {
+    // A return address is that of the next instruction.
+    backtrace::resolve((address - 1) as *mut _, |symbol| {
+        if let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno()) {
+            look(&file.to_string_lossy(), line);
+        }
+    });
 }
 
 /// Without the directory in which the test runs, as the compiler names files for panics.

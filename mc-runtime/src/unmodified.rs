@@ -1,15 +1,28 @@
 //! Tests that were written for no checker: what stands in for libtest calls this (`cargo mc test --std`).
 
+use crate::instrumentation;
 use crate::models::{self, Bounds};
 use crate::outcome::Outcome;
 use crate::worker;
+
+/// What the crates of this process have for std.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Std {
+    /// The checker's types, by a facade.
+    Checked,
+    /// The toolchain's own, instrumented.
+    Real,
+}
 
 /// Gets this process ready. `checker`: the names of the crates that the checker itself is made of; statics of all others start afresh in each execution.
 /// `folder`: where the sources of its types are; what they do to memory is not looked at.
 ///
 /// Ends the process when that cannot be done, and says why.
-pub fn begin(checker: &[&str], folder: &'static str) {
+pub fn begin(checker: &[&str], folder: &'static str, std: Std) {
     crate::symbols::set_checker(folder);
+    if std == Std::Real {
+        instrumentation::set_std();
+    }
     if let Err(message) = crate::exec::tested_data::remember(checker) {
         worker::cannot_begin(message);
     }
@@ -21,5 +34,6 @@ pub fn begin(checker: &[&str], folder: &'static str) {
 /// As that.
 #[track_caller]
 pub fn check(body: impl Fn() + Send + Sync + 'static) -> Outcome {
-    models::check(Bounds { unmodified: true, replay: Some("cargo mc replay --std"), ..Bounds::default() }, body)
+    let replay = if instrumentation::is_on_in_std() { "cargo mc replay --std=real" } else { "cargo mc replay --std" };
+    models::check(Bounds { unmodified: true, replay: Some(replay), ..Bounds::default() }, body)
 }

@@ -38,6 +38,12 @@ pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
     HEAP.replace(heap)
 }
 
+/// Do allocations of this thread of the operating system go to a heap, because the code of a test runs on it?
+#[cfg(feature = "unmodified")]
+pub(crate) fn is_served() -> bool {
+    !HEAP.get().is_null()
+}
+
 /// A block of an arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {

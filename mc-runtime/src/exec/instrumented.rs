@@ -89,9 +89,9 @@ impl Engine {
             return true;
         }
         self.end_drops(false);
-        let place = Where::Code(self.me_ref().calls.trace(code));
+        let place = Where::Code(self.trace_of_calls(code));
         // Not even remembered: it would take the place of what the crates did there before.
-        if symbols::is_checkers(place) {
+        if !crate::instrumentation::is_on_in_std() && symbols::is_checkers(place) {
             return true;
         }
         if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) {
@@ -100,6 +100,16 @@ impl Engine {
         let events = self.me_ref().position as u32;
         self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place });
         !self.cutting
+    }
+
+    /// An address in the code of the running thread, and where the calls around it were made from.
+    pub(crate) fn trace_of_calls(&self, code: usize) -> Trace {
+        self.me_ref().calls.trace(code)
+    }
+
+    /// Is it an execution that makes what is made once per process?
+    pub(crate) fn rehearses(&self) -> bool {
+        self.heap.as_ref().is_some_and(|h| h.rehearsal)
     }
 
     /// Can others see a write there, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped.
@@ -244,6 +254,7 @@ impl Engine {
 
     /// The running thread has made an event of a count.
     pub(crate) fn note_count(&mut self) {
+        self.has_seen_counts = true;
         self.me().has_seen_count = true;
     }
 

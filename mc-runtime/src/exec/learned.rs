@@ -36,7 +36,7 @@ impl Engine {
     /// Was a count of an `Arc` of std's an event? In a rehearsal, none is.
     pub(crate) fn sees_counts(&self) -> bool {
         #[cfg(feature = "unmodified")]
-        return self.unlike > 0;
+        return self.has_seen_counts;
         #[cfg(not(feature = "unmodified"))]
         false
     }

@@ -59,7 +59,7 @@ use locations::Locations;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
 #[cfg(feature = "unmodified")]
-pub(crate) use shadow::Where;
+pub(crate) use shadow::{Trace, Where};
 use spin::Loops;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
@@ -191,9 +191,9 @@ pub(crate) struct Engine {
     /// Accesses of the running thread since its open read.
     #[cfg(feature = "unmodified")]
     later: Vec<instrumented::Later>,
-    /// Counts up, so that states are not like each other of which not all is known.
+    /// A count of an `Arc` of std's was an event.
     #[cfg(feature = "unmodified")]
-    pub unlike: u64,
+    has_seen_counts: bool,
 }
 
 impl Engine {
@@ -252,7 +252,7 @@ impl Engine {
             #[cfg(feature = "unmodified")]
             later: Vec::new(),
             #[cfg(feature = "unmodified")]
-            unlike: 0,
+            has_seen_counts: false,
             options,
         }
     }

@@ -8,8 +8,7 @@
 use super::liveness::{Liveness, Places};
 use super::state::{Around, Frame, own, shared};
 use crate::options::Reductions;
-use std::panic::Location;
-use std::ptr;
+use crate::place::Place;
 
 /// The loads of a thread since its last event with an effect, the last [`LONGEST`] of them.
 #[derive(Debug, Default)]
@@ -22,7 +21,8 @@ pub(crate) struct Rounds {
 
 #[derive(Debug)]
 struct Round {
-    site: *const Location<'static>,
+    /// `None` where there was none yet.
+    site: Option<Place>,
     stack: usize,
     /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
     own: Vec<u8>,
@@ -61,9 +61,9 @@ impl Rounds {
     }
 
     /// There was a load that nothing will be compared with.
-    pub(super) fn pass(&mut self, site: &'static Location<'static>, stack: usize) {
+    pub(super) fn pass(&mut self, site: Place, stack: usize) {
         let round = self.next();
-        (round.site, round.stack) = (ptr::from_ref(site), stack);
+        (round.site, round.stack) = (Some(site), stack);
         round.own.clear();
         round.shared.clear();
     }
@@ -73,7 +73,7 @@ impl Rounds {
         let at = self.made % LONGEST;
         self.made += 1;
         if at == self.rounds.len() {
-            self.rounds.push(Round { site: ptr::null(), stack: 0, own: Vec::new(), shared: Vec::new() });
+            self.rounds.push(Round { site: None, stack: 0, own: Vec::new(), shared: Vec::new() });
         }
         &mut self.rounds[at]
     }
@@ -132,7 +132,7 @@ pub(super) struct Loops {
     /// Are values that are never read again left out of the states?
     retries: bool,
     liveness: Liveness,
-    known: Vec<*const Location<'static>>,
+    known: Vec<Place>,
     deepest: usize,
 }
 
@@ -153,8 +153,8 @@ impl Loops {
     }
 
     /// Is the load known to be in a loop?
-    pub(super) fn knows(&self, site: &'static Location<'static>) -> bool {
-        self.known.contains(&ptr::from_ref(site))
+    pub(super) fn knows(&self, site: Place) -> bool {
+        self.known.contains(&site)
     }
 
     /// The farthest from the base of a stack that a load was made.
@@ -168,16 +168,9 @@ impl Loops {
     }
 
     /// A thread comes to a load.
-    pub(super) fn arrive(
-        &mut self,
-        rounds: &Rounds,
-        site: &'static Location<'static>,
-        frame: Frame,
-        around: Around<'_>,
-    ) -> Spin {
+    pub(super) fn arrive(&mut self, rounds: &Rounds, site: Place, frame: Frame, around: Around<'_>) -> Spin {
         self.deepest = self.deepest.max(around.base.saturating_sub(frame.stack));
-        let site = ptr::from_ref(site);
-        let same = |r: &Round| r.site == site && r.stack == frame.stack;
+        let same = |r: &Round| r.site == Some(site) && r.stack == frame.stack;
         if !rounds.recent().any(same) {
             return Spin::No;
         }
@@ -193,18 +186,12 @@ impl Loops {
     }
 
     /// The thread makes the load.
-    pub(super) fn remember(
-        &mut self,
-        rounds: &mut Rounds,
-        site: &'static Location<'static>,
-        frame: Frame,
-        around: Around<'_>,
-    ) {
+    pub(super) fn remember(&mut self, rounds: &mut Rounds, site: Place, frame: Frame, around: Around<'_>) {
         let round = rounds.next();
-        (round.site, round.stack) = (ptr::from_ref(site), frame.stack);
+        (round.site, round.stack) = (Some(site), frame.stack);
         round.own.clear();
         round.shared.clear();
-        if self.known.contains(&round.site) {
+        if self.known.contains(&site) {
             let dead = self.dead(frame.code);
             copy(&mut round.own, |look| own(&frame, dead, around.base, look));
             copy(&mut round.shared, |look| shared(around, look));

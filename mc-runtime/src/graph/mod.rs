@@ -21,7 +21,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Code;
 
 /// Where the user's code made an event.
-pub(crate) type Site = Option<&'static std::panic::Location<'static>>;
+pub(crate) type Site = Option<crate::place::Place>;
 
 /// An execution graph, or a prefix of one.
 #[derive(Clone, Debug, Default)]

@@ -59,7 +59,18 @@ pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {
 
 /// Does an operation, waiting as often as it must. `None` when the caller is not under control.
 #[inline]
-pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
+pub(crate) fn wait_for<T>(operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
+    wait_or(operation, || std::panic::resume_unwind(Box::new(Cut(()))))
+}
+
+/// As [`wait_for`], where nothing may unwind.
+#[cfg(feature = "unmodified")]
+pub(crate) fn wait_or_stop<T>(operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
+    wait_or(operation, || stop_for_good())
+}
+
+#[inline]
+fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() -> Option<T>) -> Option<T> {
     loop {
         let (step, compared) = with_engine(|e| (operation(e), e.compared_from()))?;
         match step {
@@ -72,7 +83,7 @@ pub(crate) fn wait_for<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>) -> 
             }
             Step::Inert => return None,
             Step::Wait => suspend(),
-            Step::Cut => std::panic::resume_unwind(Box::new(Cut(()))),
+            Step::Cut => return cut(),
         }
     }
 }

@@ -100,11 +100,25 @@ enum Done {
 
 /// What [`enter`] leaves on the stack.
 #[repr(C)]
-struct Saved {
+pub(crate) struct Saved {
     /// `rbx`, `rbp`, `r12` to `r15`.
     registers: [u64; 6],
     /// Where the caller goes on.
     code: u64,
+}
+
+impl Saved {
+    /// The caller's frame, of which it has asked this.
+    pub(crate) fn frame(&self, asked: [u64; 4]) -> Frame {
+        let stack = ptr::from_ref(self).addr() + size_of::<Self>();
+        Frame { stack, registers: self.registers, code: self.code, asked }
+    }
+
+    /// Where the caller goes on.
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn code(&self) -> usize {
+        self.code as usize
+    }
 }
 
 /// An access by the calling thread.
@@ -180,13 +194,8 @@ extern "C-unwind" fn accessed(
     saved: &mut Saved,
 ) -> Answer {
     let operation = kind.operation(a, b);
-    let frame = Frame {
-        stack: ptr::from_ref(saved).addr() + size_of::<Saved>(),
-        registers: saved.registers,
-        code: saved.code,
-        asked: [at as u64, a, b, kind.word()],
-    };
-    let accessed = wait_for(|e| e.access(at as usize, operation, Some(site), frame));
+    let frame = saved.frame([at as u64, a, b, kind.word()]);
+    let accessed = wait_for(|e| e.access(at as usize, operation, Some(site.into()), frame));
     #[cfg(feature = "axioms")]
     spoil(saved, &frame);
     match accessed {

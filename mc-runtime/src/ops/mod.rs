@@ -20,7 +20,9 @@ pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
 #[cfg(feature = "unmodified")]
-pub(crate) use context::{note_call, stop_for_good, suspend};
+pub(crate) use context::{note_call, stop_for_good, wait_or_stop};
+#[cfg(feature = "unmodified")]
+pub(crate) use entry::Saved;
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
@@ -122,7 +124,7 @@ pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
 #[track_caller]
 #[inline(never)]
 pub fn fence(order: Ordering) -> bool {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     let fence = operation(Code::Fence, (0, 0), Width::W64, order, Label::Atomic);
     wait_for(|e| e.plain(fence, EventId::INIT, site)).is_some()
 }
@@ -140,7 +142,7 @@ fn choose_as(n: usize, label: Label) -> Option<usize> {
     if n == 1 {
         return controlled().then_some(0);
     }
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     let choice = operation(Code::Choose, (n as u64, 0), Width::W64, Ordering::Relaxed, label);
     wait_for(|e| e.plain(choice, EventId::INIT, site)).map(|value| value as usize)
 }
@@ -150,7 +152,7 @@ fn choose_as(n: usize, label: Label) -> Option<usize> {
 #[inline(never)]
 pub fn assume(condition: bool) {
     if !condition {
-        let site = Some(Location::caller());
+        let site = Some(Location::caller().into());
         wait_for(|e| e.assume_false(site));
     }
 }
@@ -159,7 +161,7 @@ pub fn assume(condition: bool) {
 #[track_caller]
 #[inline(never)]
 pub fn cell_read(at: *mut (), size: usize) {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     wait_for(|e| e.cell(at as usize, size, false, site));
 }
 
@@ -167,7 +169,7 @@ pub fn cell_read(at: *mut (), size: usize) {
 #[track_caller]
 #[inline(never)]
 pub fn cell_write(at: *mut (), size: usize) {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     wait_for(|e| e.cell(at as usize, size, true, site));
 }
 
@@ -218,7 +220,7 @@ pub fn track(at: *const ()) {
 #[track_caller]
 #[inline(never)]
 pub fn hold(at: *mut (), size: usize, writes: bool) -> Option<u64> {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     wait_for(|e| e.hold(at as usize, size, writes, site))
 }
 
@@ -232,7 +234,7 @@ pub fn let_go(number: u64, until: Until) {
 #[track_caller]
 #[inline(never)]
 pub fn unsync(at: *mut (), size: usize, writes: bool) {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     wait_for(|e| e.unsync(at as usize, size, writes, site));
 }
 
@@ -240,7 +242,7 @@ pub fn unsync(at: *mut (), size: usize, writes: bool) {
 #[track_caller]
 #[inline(never)]
 pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     let (name, mut body) = (name, Some(Body::Once(body)));
     // The engine keeps the name longer than the execution's memory lives.
     let mut kept = with_engine(|_| name.as_deref().map(str::to_owned)).flatten();
@@ -252,7 +254,7 @@ pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOn
 #[track_caller]
 #[inline(never)]
 pub fn join(thread: ThreadKey) -> bool {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     wait_for(|e| e.join(ThreadId(thread.0), site)).is_some()
 }
 
@@ -399,7 +401,7 @@ pub type Locals = Vec<(usize, *mut (), unsafe fn(*mut ()))>;
 /// Ends the execution with a failure that a shim has found (a re-entrant initialisation, too many waiters).
 #[track_caller]
 pub fn fail(kind: FailureKind, message: String) -> ! {
-    let site = Some(Location::caller());
+    let site = Some(Location::caller().into());
     let kept = with_engine(|_| message.as_str().to_owned()).unwrap_or_default();
     wait_for(|e| e.fail::<()>(kind, kept.clone(), site));
     panic!("{message}")

@@ -5,6 +5,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
+pub use mc_runtime::unmodified::Std;
 use mc_runtime::{ops, unmodified};
 
 use crate::__private::run_body;
@@ -34,10 +35,10 @@ pub enum ShouldPanic {
 }
 
 /// Runs the tests that the arguments of the process ask for, and ends the process if one fails. `checker`: the crates that the checker is made of.
-pub fn main(tests: impl Iterator<Item = Test>, checker: &[&str]) {
+pub fn main(tests: impl Iterator<Item = Test>, checker: &[&str], std: Std) {
     let arguments = Arguments::from_args();
     if !arguments.list {
-        unmodified::begin(checker, env!("CARGO_MANIFEST_DIR"));
+        unmodified::begin(checker, env!("CARGO_MANIFEST_DIR"), std);
     }
     let trials = tests.map(|test| {
         let trial = Trial::test(test.name, move || {

@@ -1,0 +1,160 @@
+//! What LLVM's `tsan` pass calls: the functions of ThreadSanitizer's runtime, in terms of the engine.
+//!
+//! They are called from code of the crates under test, and do nothing outside of a check. LLVM takes them for functions that do not unwind. The names and arguments
+//! are those of `compiler-rt/lib/tsan/rtl/tsan_interface.h` and `tsan_interface_atomic.h`.
+//!
+//! Where std itself is instrumented, its one copy serves the checker too: what that calls is not looked at.
+
+mod atomics;
+
+use crate::exec::{Calls, arena};
+use crate::ops;
+use std::arch::naked_asm;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static INSTRUMENTED: AtomicBool = AtomicBool::new(false);
+static STD: AtomicBool = AtomicBool::new(false);
+
+/// Std is instrumented, and its atomics are those of the test.
+pub(crate) fn set_std() {
+    STD.store(true, Ordering::Relaxed);
+}
+
+/// Is it?
+pub(crate) fn is_on_in_std() -> bool {
+    STD.load(Ordering::Relaxed)
+}
+
+/// Does the checker run on the calling thread, in the middle of an execution? Its memory is the system's.
+fn is_in_checker() -> bool {
+    is_on_in_std() && !arena::is_served()
+}
+
+/// Are the plain accesses of this process seen?
+pub(crate) fn is_on() -> bool {
+    INSTRUMENTED.load(Ordering::Relaxed)
+}
+
+/// Called before `main` by every instrumented module.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_init() {
+    INSTRUMENTED.store(true, Ordering::Relaxed);
+}
+
+/// A plain access, from the code at this address.
+extern "C" fn touched(at: usize, code: usize, size: usize, writes: usize) {
+    if is_in_checker() {
+        return;
+    }
+    if ops::with_engine(|e| e.plain_access(at, size, writes != 0, code)) == Some(false) {
+        ops::stop_for_good();
+    }
+}
+
+extern "C" fn touched_twice(at: usize, code: usize, size: usize) {
+    touched(at, code, size, 0);
+    touched(at, code, size, 1);
+}
+
+macro_rules! access {
+    ($($name:ident $to:ident $size:literal $writes:literal,)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name(_at: usize) {
+                naked_asm!(
+                    "mov rsi, [rsp]",
+                    concat!("mov edx, ", $size),
+                    concat!("mov ecx, ", $writes),
+                    "jmp {}",
+                    sym $to,
+                )
+            }
+        )*
+    };
+}
+
+access! {
+    __tsan_read1 touched 1 0, __tsan_read2 touched 2 0, __tsan_read4 touched 4 0,
+    __tsan_read8 touched 8 0, __tsan_read16 touched 16 0,
+    __tsan_write1 touched 1 1, __tsan_write2 touched 2 1, __tsan_write4 touched 4 1,
+    __tsan_write8 touched 8 1, __tsan_write16 touched 16 1,
+    __tsan_unaligned_read2 touched 2 0, __tsan_unaligned_read4 touched 4 0,
+    __tsan_unaligned_read8 touched 8 0, __tsan_unaligned_read16 touched 16 0,
+    __tsan_unaligned_write2 touched 2 1, __tsan_unaligned_write4 touched 4 1,
+    __tsan_unaligned_write8 touched 8 1, __tsan_unaligned_write16 touched 16 1,
+    __tsan_volatile_read1 touched 1 0, __tsan_volatile_read2 touched 2 0, __tsan_volatile_read4 touched 4 0,
+    __tsan_volatile_read8 touched 8 0, __tsan_volatile_read16 touched 16 0,
+    __tsan_volatile_write1 touched 1 1, __tsan_volatile_write2 touched 2 1, __tsan_volatile_write4 touched 4 1,
+    __tsan_volatile_write8 touched 8 1, __tsan_volatile_write16 touched 16 1,
+    __tsan_unaligned_volatile_read2 touched 2 0, __tsan_unaligned_volatile_read4 touched 4 0,
+    __tsan_unaligned_volatile_read8 touched 8 0, __tsan_unaligned_volatile_read16 touched 16 0,
+    __tsan_unaligned_volatile_write2 touched 2 1, __tsan_unaligned_volatile_write4 touched 4 1,
+    __tsan_unaligned_volatile_write8 touched 8 1, __tsan_unaligned_volatile_write16 touched 16 1,
+    __tsan_read_write1 touched_twice 1 0, __tsan_read_write2 touched_twice 2 0, __tsan_read_write4 touched_twice 4 0,
+    __tsan_read_write8 touched_twice 8 0, __tsan_read_write16 touched_twice 16 0,
+    __tsan_unaligned_read_write2 touched_twice 2 0, __tsan_unaligned_read_write4 touched_twice 4 0,
+    __tsan_unaligned_read_write8 touched_twice 8 0, __tsan_unaligned_read_write16 touched_twice 16 0,
+}
+
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_read_range(_at: usize, _size: usize) {
+    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "xor ecx, ecx", "jmp {}", sym touched)
+}
+
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_write_range(_at: usize, _size: usize) {
+    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "mov ecx, 1", "jmp {}", sym touched)
+}
+
+extern "C" fn copied(to: *mut u8, from: *const u8, size: usize, code: usize) -> *mut u8 {
+    touched(from.addr(), code, size, 0);
+    touched(to.addr(), code, size, 1);
+    // SAFETY: the code under test calls `memmove`, or `memcpy`, which asks for more, with these arguments.
+    unsafe { ptr::copy(from, to, size) };
+    to
+}
+
+extern "C" fn filled(to: *mut u8, byte: i32, size: usize, code: usize) -> *mut u8 {
+    touched(to.addr(), code, size, 1);
+    // SAFETY: the code under test calls `memset` with these arguments.
+    unsafe { ptr::write_bytes(to, byte as u8, size) };
+    to
+}
+
+macro_rules! range {
+    ($($name:ident $to:ident,)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name(_to: usize, _from: usize, _size: usize) -> usize {
+                naked_asm!("mov rcx, [rsp]", "jmp {}", sym $to)
+            }
+        )*
+    };
+}
+
+range! { __tsan_memcpy copied, __tsan_memmove copied, __tsan_memset filled, }
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_entry(from: usize) {
+    if !is_in_checker() {
+        ops::note_call(|calls| calls.enter(from));
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_exit() {
+    if !is_in_checker() {
+        ops::note_call(Calls::exit);
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_vptr_update(_at: usize, _new: usize) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_vptr_read(_at: usize) {}
