@@ -3,10 +3,11 @@
 use crate::exec::{Engine, Found, Guide, Panicked};
 use crate::ops::with_engine;
 use crate::outcome::FailureKind;
+use crate::system::{Function, Original};
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::Once;
 
 /// Panics of controlled threads are remembered instead of printed, from now on.
 pub(crate) fn install() {
@@ -65,7 +66,7 @@ pub(crate) fn stop_debugger(engine: &Engine, message: &str) {
     }
 }
 
-type Start = extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
+pub(crate) type Start = extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
 type Create =
     unsafe extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut libc::c_void) -> libc::c_int;
 
@@ -80,22 +81,23 @@ pub(crate) unsafe extern "C" fn pthread_create(
     start: Start,
     argument: *mut libc::c_void,
 ) -> libc::c_int {
+    #[cfg(feature = "unmodified")]
+    if crate::instrumentation::is_on_in_std() {
+        if crate::ops::is_called_by_test() {
+            // SAFETY: passed on from our caller.
+            return unsafe { crate::unmodified::pthread::create(thread, attributes, start, argument) };
+        }
+    } else if with_engine(uncontrolled).is_some() {
+        return libc::EAGAIN;
+    }
+    #[cfg(not(feature = "unmodified"))]
     if with_engine(uncontrolled).is_some() {
         return libc::EAGAIN;
     }
-    static REAL: OnceLock<Option<Create>> = OnceLock::new();
-    // SAFETY: the name of a function of the C library, which is there and has this signature.
-    let find = || unsafe {
-        std::mem::transmute::<*mut libc::c_void, Option<Create>>(libc::dlsym(
-            libc::RTLD_NEXT,
-            c"pthread_create".as_ptr(),
-        ))
-    };
-    match *REAL.get_or_init(find) {
-        // SAFETY: passed on from our caller.
-        Some(real) => unsafe { real(thread, attributes, start, argument) },
-        None => libc::ENOSYS,
-    }
+    static REAL: Original = Original::new(c"pthread_create");
+    let Some(real) = REAL.find() else { return libc::ENOSYS };
+    // SAFETY: the C library's function of this name has this signature; passed on from our caller.
+    unsafe { std::mem::transmute::<Function, Create>(real)(thread, attributes, start, argument) }
 }
 
 fn uncontrolled(engine: &mut Engine) {

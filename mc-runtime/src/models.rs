@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::check;
 use crate::exec::run::TestBody;
 use crate::judge::{Goal, Judgement, Required, judge};
-use crate::options::{MemoryModel, Options, Origin, Strategy};
+use crate::options::{MemoryModel, Options, Origin, Strategy, Threads};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, View};
 use crate::settings::Layer;
@@ -40,6 +40,8 @@ pub struct Bounds {
     pub require: Option<Required>,
     /// The test was written for no checker, see [`Origin::Unmodified`]. As under libtest, a panic of a thread that it spawned fails it only where it looks at it.
     pub unmodified: bool,
+    /// What runs its threads, if it can be nothing else.
+    pub threads: Option<Threads>,
     /// What the report says before a schedule; by default how `cargo mc` replays it.
     pub replay: Option<&'static str>,
 }
@@ -57,6 +59,7 @@ impl Bounds {
             max_events: unless(options.asked.max_events, Some(max_events)).unwrap_or(options.max_events),
             origin: if self.unmodified { Origin::Unmodified } else { Origin::Foreign },
             allow_panics: options.allow_panics || self.unmodified,
+            threads: self.threads.unwrap_or(options.threads),
             ..options
         }
     }

@@ -1,7 +1,12 @@
-//! System calls that nobody takes the place of: what is called through the C library may be what the crates under test are meant to call.
+//! The system itself, by ways that nobody takes the place of: what is called through the C library may be what the crates under test are meant to call.
 
 use std::arch::asm;
-use std::ffi::c_long;
+use std::ffi::{CStr, c_long, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function of the C library.
+pub type Function = NonNull<c_void>;
 
 /// Calls the kernel, and gives its answer: a negative number is an error.
 ///
@@ -21,4 +26,31 @@ pub unsafe fn call(number: c_long, arguments: [usize; 6]) -> c_long {
         );
     }
     answer
+}
+
+/// The C library's own function of a name that the executable has too.
+#[derive(Debug)]
+pub struct Original {
+    name: &'static CStr,
+    /// Null before it was looked for, and where there is none.
+    at: AtomicPtr<c_void>,
+}
+
+impl Original {
+    /// Looked for when it is needed.
+    pub const fn new(name: &'static CStr) -> Self {
+        Self { name, at: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// It, if the C library has it.
+    pub fn find(&self) -> Option<Function> {
+        let known = self.at.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return NonNull::new(known);
+        }
+        // SAFETY: a string that ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.at.store(found, Ordering::Relaxed);
+        NonNull::new(found)
+    }
 }

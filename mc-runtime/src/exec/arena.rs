@@ -4,6 +4,9 @@
 //! [`Allocator`] is the global allocator of the test binary. On a thread of a running execution it serves from the arenas,
 //! everywhere else (and for the engine itself) from the system.
 
+#[cfg(feature = "unmodified")]
+mod c;
+
 use rustc_hash::FxHashMap;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -202,6 +202,11 @@ impl Engine {
         let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
         let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
         let mut heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
+        #[cfg(feature = "unmodified")]
+        assert!(
+            heap.is_some() || !crate::instrumentation::is_on_in_std(),
+            "the address space for the heap of a test cannot be had, by which its code is told from the checker's"
+        );
         if let Some(heap) = &mut heap {
             heap.owned_unseen = options.origin != Origin::Own;
         }

@@ -134,6 +134,9 @@ pub(crate) struct Thread {
     pub unlooked: bool,
     /// Addresses whose clocks count as known while a destructor runs.
     pub acquired: Vec<Range<usize>>,
+    /// What it has returned, as the C library has it.
+    #[cfg(feature = "unmodified")]
+    pub returned: usize,
     /// The calls that it is in.
     #[cfg(feature = "unmodified")]
     pub calls: super::instrumented::Calls,
@@ -225,6 +228,8 @@ impl Default for Thread {
             unlooked: false,
             acquired: Vec::new(),
             #[cfg(feature = "unmodified")]
+            returned: 0,
+            #[cfg(feature = "unmodified")]
             calls: super::instrumented::Calls::default(),
             #[cfg(feature = "unmodified")]
             seen_writes: 0,
@@ -265,6 +270,7 @@ impl Thread {
         self.acquired.clear();
         #[cfg(feature = "unmodified")]
         {
+            self.returned = 0;
             self.calls.clear();
             self.seen_writes = 0;
             self.has_seen_count = false;

@@ -7,7 +7,7 @@
 
 mod atomics;
 
-use crate::exec::{Calls, arena};
+use crate::exec::Calls;
 use crate::ops;
 use std::arch::naked_asm;
 use std::ptr;
@@ -28,7 +28,7 @@ pub(crate) fn is_on_in_std() -> bool {
 
 /// Does the checker run on the calling thread, in the middle of an execution? Its memory is the system's.
 fn is_in_checker() -> bool {
-    is_on_in_std() && !arena::is_served()
+    is_on_in_std() && !ops::is_called_by_test()
 }
 
 /// Are the plain accesses of this process seen?
@@ -39,6 +39,7 @@ pub(crate) fn is_on() -> bool {
 /// Called before `main` by every instrumented module.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_init() {
+    crate::worker::crash::come_before_std();
     INSTRUMENTED.store(true, Ordering::Relaxed);
 }
 

@@ -50,6 +50,12 @@ pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
     }
 }
 
+/// Does code of a test run, and not of the checker for it, which goes to the system for what it needs?
+#[cfg(feature = "unmodified")]
+pub fn is_called_by_test() -> bool {
+    ask_engine(|e| e.heap.is_none() || arena::is_served()).unwrap_or(false)
+}
+
 /// Asks the engine something for which it allocates nothing. `None` outside of a check.
 #[inline]
 pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {

@@ -16,6 +16,8 @@ use crate::operation::{ARRIVALS, Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
 pub use context::Cut;
+#[cfg(feature = "unmodified")]
+pub use context::is_called_by_test;
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
@@ -256,6 +258,18 @@ pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOn
 pub fn join(thread: ThreadKey) -> bool {
     let site = Some(Location::caller().into());
     wait_for(|e| e.join(ThreadId(thread.0), site)).is_some()
+}
+
+/// The calling thread has returned this, for whoever joins it as the C library has it.
+#[cfg(feature = "unmodified")]
+pub(crate) fn set_returned(value: usize) {
+    with_engine(|e| e.threads[e.current.slot()].returned = value);
+}
+
+/// What a thread that has ended has returned.
+#[cfg(feature = "unmodified")]
+pub(crate) fn returned(thread: ThreadKey) -> usize {
+    ask_engine(|e| e.threads[ThreadId(thread.0).slot()].returned).unwrap_or(0)
 }
 
 /// The calling thread; `ThreadKey(0)` is the body of the test.

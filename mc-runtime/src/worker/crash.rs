@@ -34,6 +34,20 @@ pub(super) fn rehearse(now: bool) {
     REHEARSAL.store(now, Ordering::Release);
 }
 
+/// Called before `main`, by which std sees that stacks which overflow are not its business: it would give each thread a stack for that signal, in place of ours, and would
+/// remember the threads of a test beyond their execution.
+#[cfg(feature = "unmodified")]
+pub(crate) fn come_before_std() {
+    extern "C" fn as_ever(signal: libc::c_int) {
+        // SAFETY: what the process does without anybody's handler; the instruction is then tried again.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: a handler of the right signature, and there was none before `main`.
+        unsafe { libc::signal(signal, as_ever as *const () as usize) };
+    }
+}
+
 /// Watches over this process from now on: signals that end it, and hangs of more than `limit` milliseconds.
 pub(crate) fn watch(limit: u64) {
     if WATCHED.swap(true, Ordering::AcqRel) {

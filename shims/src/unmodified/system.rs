@@ -8,11 +8,14 @@ use mc_runtime::ops;
 use mc_runtime::outcome::FailureKind;
 use mc_runtime::system;
 
+use super::clock;
 use super::futex::{self, Waited};
 
 /// So that the linker takes them.
 #[used]
 static SYSCALL: unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long = syscall;
+#[used]
+static YIELD: unsafe extern "C" fn() -> c_int = sched_yield;
 #[used]
 static GETRANDOM: unsafe extern "C" fn(*mut c_void, usize, c_uint) -> isize = getrandom;
 
@@ -26,9 +29,11 @@ fn fails(error: c_int) -> c_long {
 /// As the C library's `syscall`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
-    if ops::controlled() || ops::inert() {
+    if ops::is_called_by_test() {
         match number {
-            libc::SYS_futex => return controlled_futex(a as *mut u32, b as c_int, c as u32, d),
+            libc::SYS_futex => {
+                return controlled_futex(a as *mut u32, b as c_int, c as u32, d as *const libc::timespec);
+            }
             // SAFETY: passed on from our caller: a buffer of that many bytes.
             libc::SYS_getrandom => return unsafe { getrandom(a as *mut c_void, b, c as c_uint) } as c_long,
             _ => {}
@@ -40,15 +45,23 @@ unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: us
 }
 
 #[track_caller]
-fn controlled_futex(futex: *mut u32, operation: c_int, value: u32, timeout: usize) -> c_long {
+fn controlled_futex(futex: *mut u32, operation: c_int, value: u32, timeout: *const libc::timespec) -> c_long {
     if ops::inert() {
         return 0; // nobody waits any more
     }
-    match operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
-        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => match futex::wait(futex, value, timeout != 0) {
+    let what = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    match what {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => match futex::wait(futex, value, !timeout.is_null()) {
             Waited::Woken => 0,
             Waited::Changed => fails(libc::EAGAIN),
-            Waited::Late => fails(libc::ETIMEDOUT),
+            Waited::Late => {
+                // SAFETY: the caller of the system call passes a time that lives as long as the call, and it is not null here.
+                let time = clock::of_timespec(unsafe { &*timeout });
+                let of_day = operation & libc::FUTEX_CLOCK_REALTIME != 0;
+                let clock = if of_day { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+                ops::sleep(if what == libc::FUTEX_WAIT { time } else { clock::until(clock, time) });
+                fails(libc::ETIMEDOUT)
+            }
         },
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => futex::wake(futex, value as usize) as c_long,
         other => {
@@ -58,13 +71,25 @@ fn controlled_futex(futex: *mut u32, operation: c_int, value: u32, timeout: usiz
     }
 }
 
+/// # Safety
+/// As the C library's `sched_yield`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sched_yield() -> c_int {
+    if ops::is_called_by_test() {
+        ops::yield_now();
+        return 0;
+    }
+    // SAFETY: it has no conditions.
+    unsafe { system::call(libc::SYS_sched_yield, [0; 6]) as c_int }
+}
+
 /// The same bytes for the same call of the same thread in every execution.
 ///
 /// # Safety
 /// As the C library's `getrandom`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrandom(buffer: *mut c_void, length: usize, flags: c_uint) -> isize {
-    if !ops::controlled() {
+    if !(ops::controlled() && ops::is_called_by_test()) {
         // SAFETY: passed on from our caller.
         let answer = unsafe { system::call(libc::SYS_getrandom, [buffer as usize, length, flags as usize, 0, 0, 0]) };
         return if answer < 0 { fails(-answer as c_int) as isize } else { answer as isize };

@@ -59,11 +59,10 @@ pub(crate) enum FacadeError {
     Blank { path: PathBuf },
 }
 
-const SOURCES: [(&str, &str); 3] = [
-    ("core", include_str!("sources/core.rs")),
-    ("std", include_str!("sources/std.rs")),
-    ("test", include_str!("sources/test.rs")),
-];
+const TEST: (&str, &str) = ("test", include_str!("sources/test.rs"));
+const CHECKED: [(&str, &str); 3] =
+    [("core", include_str!("sources/core.rs")), ("std", include_str!("sources/std.rs")), TEST];
+const REAL: [(&str, &str); 2] = [("std", include_str!("sources/real.rs")), TEST];
 const CHECKER: &str = include_str!("sources/checker.rs");
 /// Places in the source are told by the debug information; so is what the crates do from what the checker's generic code does in them. These count over those of a profile.
 const FLAGS: [&str; 3] = ["--cap-lints=warn", "-Cdebuginfo=line-tables-only", "-Cstrip=none"];
@@ -72,11 +71,11 @@ const INSTRUMENTATION: [&str; 4] =
     ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
 const METADATA: &str = "-Cmetadata=mc-facade";
 
-/// Which of them crates get that are to have this std: `test` only, if that is the toolchain's.
+/// The facades of crates that are to have this std.
 fn sources(which: Std) -> &'static [(&'static str, &'static str)] {
     match which {
-        Std::Checked => &SOURCES,
-        Std::Real => &SOURCES[2..],
+        Std::Checked => &CHECKED,
+        Std::Real => &REAL,
     }
 }
 
@@ -102,7 +101,8 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, which: Std, directory: &Pat
     let sysroot = sysroot.map_err(|source| FacadeError::Sysroot { version: field("release: "), source })?;
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
     let mut hasher = DefaultHasher::new();
-    (&version, SOURCES, FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
+    (&version, sources(which), FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made)
+        .hash(&mut hasher);
     (which, &sysroot).hash(&mut hasher);
     let directory = directory.join(format!("{:016x}", hasher.finish()));
     let libraries = directory.join("facade");

@@ -37,14 +37,20 @@ pub(crate) enum SysrootError {
 
 /// What is instrumented. What else the toolchain ships are parts of std that share nothing between threads.
 const LIBRARIES: [&str; 3] = ["core", "alloc", "std"];
-/// As for the crates under test, in one pipeline. The link is a relocatable one, so that it leaves every symbol as it was.
-const LINKER: [&str; 6] = [
+/// As for the crates under test, in one pipeline. The link is a relocatable one, so that it leaves every symbol as it was, but for the memory that std gets from the C
+/// library past the global allocator: the checker gives it (`mc-runtime/src/exec/arena/c.rs`).
+const LINKER: [&str; 11] = [
     "-flavor",
     "gnu",
     "-r",
     "--lto-newpm-passes=forceattrs,tsan-module,function(tsan)",
     "--mllvm=-force-attribute=sanitize_thread",
     "--lto-CGO2",
+    "--wrap=malloc",
+    "--wrap=calloc",
+    "--wrap=realloc",
+    "--wrap=posix_memalign",
+    "--wrap=free",
 ];
 
 /// The folder for rustc's `--sysroot`, made below `directory` if it is not there yet. `version` is what `rustc -vV` says.

@@ -1,7 +1,10 @@
 //! Tests that were written for no checker: what stands in for libtest calls this (`cargo mc test --std`).
 
+pub(crate) mod pthread;
+
 use crate::instrumentation;
 use crate::models::{self, Bounds};
+use crate::options::Threads;
 use crate::outcome::Outcome;
 use crate::worker;
 
@@ -34,6 +37,10 @@ pub fn begin(checker: &[&str], folder: &'static str, std: Std) {
 /// As that.
 #[track_caller]
 pub fn check(body: impl Fn() + Send + Sync + 'static) -> Outcome {
-    let replay = if instrumentation::is_on_in_std() { "cargo mc replay --std=real" } else { "cargo mc replay --std" };
-    models::check(Bounds { unmodified: true, replay: Some(replay), ..Bounds::default() }, body)
+    let (replay, threads) = if instrumentation::is_on_in_std() {
+        ("cargo mc replay --std=real", Some(Threads::Os)) // std keeps much in thread-locals
+    } else {
+        ("cargo mc replay --std", None)
+    };
+    models::check(Bounds { unmodified: true, replay: Some(replay), threads, ..Bounds::default() }, body)
 }
