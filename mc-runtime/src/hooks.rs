@@ -42,6 +42,13 @@ pub(crate) fn has_stopped() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }
 
+/// Panics are printed as ever, from now on, and what that does is no part of the test.
+#[cfg(feature = "unmodified")]
+pub(crate) fn print_apart() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| crate::ops::as_checker(|| before(info))));
+}
+
 fn remember(engine: &mut Engine, message: &str, info: &PanicHookInfo<'_>) {
     let site = info.location().map(|l| (l.file().to_owned(), l.line()));
     let slot = engine.current.slot();

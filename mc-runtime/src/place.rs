@@ -42,6 +42,12 @@ impl Place {
         View::Source(unsafe { self.0.cast::<Location<'static>>().as_ref() })
     }
 
+    /// Does it stand in the source as it is, and not in the code?
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn is_in_source(self) -> bool {
+        matches!(self.view(), View::Source(_))
+    }
+
     /// The file, as messages name it.
     pub(crate) fn file(self) -> &'static str {
         match self.view() {

@@ -2,6 +2,7 @@
 
 use crate::exec::Where;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The folders of the checker, whose generic code is compiled with the crates under test.
@@ -23,8 +24,8 @@ pub(crate) fn source(place: Where) -> Option<(String, u32)> {
         Where::Source(site) => site.map(|site| (site.file().to_owned(), site.line())),
         Where::Code(trace) => {
             let calls = || trace.into_iter().filter(|address| *address != 0);
-            let tested = calls().find(|address| owner(*address) == Owner::Test);
-            look_up(tested.or_else(|| calls().next())?)
+            let tested = |address: &usize| owner(*address) == Owner::Test && is_own(*address);
+            calls().filter(tested).chain(calls()).find_map(look_up)
         }
     }
 }
@@ -69,6 +70,12 @@ enum Owner {
     Test,
     Checker,
     Toolchain,
+}
+
+/// Is it in the executable, and not in a library of the system?
+fn is_own(address: usize) -> bool {
+    static OWN: OnceLock<Range<usize>> = OnceLock::new();
+    OWN.get_or_init(crate::exec::executable).contains(&address)
 }
 
 fn owner(address: usize) -> Owner {

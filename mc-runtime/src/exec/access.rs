@@ -26,6 +26,8 @@ impl Engine {
         if let Some(step) = self.enter() {
             return step;
         }
+        #[cfg(feature = "unmodified")]
+        let site = self.placed(site);
         if self.sequential() {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }

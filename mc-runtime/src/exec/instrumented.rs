@@ -7,6 +7,7 @@ use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
+use crate::place::Place;
 use crate::symbols;
 use std::ops::Range;
 
@@ -52,12 +53,11 @@ impl Calls {
         self.depth = 0;
     }
 
-    /// An address in the innermost call, and where the calls around it were made from.
-    fn trace(&self, code: usize) -> Trace {
+    /// Addresses in these calls, the innermost first: one in that itself, if it is known, and where the others were made from.
+    fn trace(&self, code: Option<usize>) -> Trace {
         let mut trace = [0; 6];
-        trace[0] = code;
-        let around = self.from[..self.depth.min(Self::MOST)].iter().rev();
-        trace[1..].iter_mut().zip(around).for_each(|(place, from)| *place = *from);
+        let around = self.from[..self.depth.min(Self::MOST)].iter().rev().copied();
+        trace.iter_mut().zip(code.into_iter().chain(around)).for_each(|(place, at)| *place = at);
         trace
     }
 }
@@ -104,7 +104,17 @@ impl Engine {
 
     /// An address in the code of the running thread, and where the calls around it were made from.
     pub(crate) fn trace_of_calls(&self, code: usize) -> Trace {
-        self.me_ref().calls.trace(code)
+        self.me_ref().calls.trace(Some(code))
+    }
+
+    /// Where the code under test is, if an event was made in the checker's: where std is no facade, what it calls is a function of the C library.
+    pub(super) fn placed(&self, site: Site) -> Site {
+        match site {
+            Some(place) if place.is_in_source() && crate::instrumentation::is_on_in_std() => {
+                Some(Place::of_code(self.me_ref().calls.trace(None)))
+            }
+            other => other,
+        }
     }
 
     /// Is it an execution that makes what is made once per process?

@@ -18,6 +18,8 @@ impl Engine {
             return step;
         }
         self.close();
+        #[cfg(feature = "unmodified")]
+        let site = self.placed(site);
         if self.sequential() && operation.code == Code::Fence {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }

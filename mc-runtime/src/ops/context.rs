@@ -50,6 +50,19 @@ pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
     }
 }
 
+/// Runs `f`, which the checker calls, as no part of the test.
+#[cfg(feature = "unmodified")]
+pub(crate) fn as_checker(f: impl FnOnce()) {
+    struct Back(*mut Heap);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            arena::switch(self.0);
+        }
+    }
+    let _back = Back(arena::switch(ptr::null_mut()));
+    f();
+}
+
 /// Does code of a test run, and not of the checker for it, which goes to the system for what it needs?
 #[cfg(feature = "unmodified")]
 pub fn is_called_by_test() -> bool {

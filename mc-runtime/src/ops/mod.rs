@@ -18,11 +18,11 @@ use crate::outcome::FailureKind;
 pub use context::Cut;
 #[cfg(feature = "unmodified")]
 pub use context::is_called_by_test;
+#[cfg(feature = "unmodified")]
+pub(crate) use context::{as_checker, note_call, stop_for_good, wait_or_stop};
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
-#[cfg(feature = "unmodified")]
-pub(crate) use context::{note_call, stop_for_good, wait_or_stop};
 #[cfg(feature = "unmodified")]
 pub(crate) use entry::Saved;
 use entry::access;

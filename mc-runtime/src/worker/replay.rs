@@ -57,6 +57,10 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
     options.memory_model = schedule.memory_model;
     options.allow_panics = schedule.allow_panics;
     (options.spurious_failures, options.spurious_wakeups) = schedule.spurious;
+    #[cfg(feature = "unmodified")]
+    if crate::instrumentation::is_on_in_std() {
+        crate::hooks::print_apart();
+    }
     let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
     engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
     if std::env::var_os(NO_REHEARSAL).is_none() && engine.options.origin != Origin::Foreign {
