@@ -44,11 +44,23 @@ pub(crate) fn is_arc(address: usize) -> bool {
         let mut found = None;
         // From the innermost of the functions that were inlined there.
         each_file(address, |file, _| {
-            if found.is_none() && !file.ends_with("/core/src/sync/atomic.rs") {
+            if found.is_none() && !file.ends_with(ATOMICS) {
                 found = Some(is_toolchains(file) && file.ends_with("/alloc/src/sync.rs"));
             }
         });
         found == Some(true)
+    })
+}
+
+const ATOMICS: &str = "/core/src/sync/atomic.rs";
+
+/// Is it in a function that does nothing but one atomic operation?
+pub(crate) fn is_in_atomics(address: usize) -> bool {
+    static KNOWN: Known<bool> = Known::new();
+    KNOWN.get(address, || {
+        let mut outermost = false;
+        each_file(address, |file, _| outermost = file.ends_with(ATOMICS));
+        outermost
     })
 }
 
@@ -70,6 +82,11 @@ enum Owner {
     Test,
     Checker,
     Toolchain,
+}
+
+/// Is it code of the toolchain's libraries, whoever it was compiled for?
+pub(crate) fn is_toolchain_code(address: usize) -> bool {
+    owner(address) == Owner::Toolchain
 }
 
 /// Is it in the executable, and not in a library of the system?

@@ -22,12 +22,26 @@ pub(crate) struct Accessed {
 
 impl Engine {
     /// An access at an address. Called again when it had to wait.
-    pub(crate) fn access(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+    pub(crate) fn access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
         if let Some(step) = self.enter() {
             return step;
         }
         #[cfg(feature = "unmodified")]
-        let site = self.placed(site);
+        if crate::instrumentation::is_on_in_std() {
+            if let Some(step) = self.repeat(at, &operation, &frame) {
+                return step;
+            }
+            let site = self.placed(site);
+            let step = self.access_at(at, operation, site, frame);
+            if matches!(step, Step::Done(_)) {
+                self.note_load(at, &operation, site, &frame);
+            }
+            return step;
+        }
+        self.access_at(at, operation, site, frame)
+    }
+
+    fn access_at(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
         if self.sequential() {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }

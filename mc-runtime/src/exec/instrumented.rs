@@ -24,11 +24,13 @@ pub(crate) struct Later {
 pub(crate) struct Calls {
     from: Box<[usize; Calls::MOST]>,
     depth: usize,
+    /// The least depth since somebody asked, see `repeated`.
+    pub(super) least: usize,
 }
 
 impl Default for Calls {
     fn default() -> Self {
-        Self { from: Box::new([0; Self::MOST]), depth: 0 }
+        Self { from: Box::new([0; Self::MOST]), depth: 0, least: 0 }
     }
 }
 
@@ -46,11 +48,19 @@ impl Calls {
     /// It returns, or unwinds.
     pub(crate) fn exit(&mut self) {
         self.depth = self.depth.saturating_sub(1);
+        self.least = self.least.min(self.depth);
     }
 
     /// Nothing was called yet.
     pub(super) fn clear(&mut self) {
         self.depth = 0;
+    }
+
+    /// How many calls there are around the function that has the operation at `code`: not one that is there for nothing but the operation.
+    pub(super) fn around(&self, code: usize) -> usize {
+        let trace = self.trace(Some(code));
+        let wrappers = trace.into_iter().take_while(|address| *address != 0 && symbols::is_in_atomics(*address));
+        self.depth.saturating_sub(wrappers.count())
     }
 
     /// Addresses in these calls, the innermost first: one in that itself, if it is known, and where the others were made from.

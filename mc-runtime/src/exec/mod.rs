@@ -22,6 +22,8 @@ mod liveness;
 mod locations;
 mod memory;
 mod plain;
+#[cfg(feature = "unmodified")]
+mod repeated;
 pub(crate) mod run;
 mod sample;
 #[cfg(feature = "unmodified")]

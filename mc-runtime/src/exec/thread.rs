@@ -134,6 +134,9 @@ pub(crate) struct Thread {
     pub unlooked: bool,
     /// Addresses whose clocks count as known while a destructor runs.
     pub acquired: Vec<Range<usize>>,
+    /// The load of std's that it has made last, if nothing has come after.
+    #[cfg(feature = "unmodified")]
+    pub repeated: Option<super::repeated::Repeated>,
     /// What it has returned, as the C library has it.
     #[cfg(feature = "unmodified")]
     pub returned: usize,
@@ -228,6 +231,8 @@ impl Default for Thread {
             unlooked: false,
             acquired: Vec::new(),
             #[cfg(feature = "unmodified")]
+            repeated: None,
+            #[cfg(feature = "unmodified")]
             returned: 0,
             #[cfg(feature = "unmodified")]
             calls: super::instrumented::Calls::default(),
@@ -270,7 +275,7 @@ impl Thread {
         self.acquired.clear();
         #[cfg(feature = "unmodified")]
         {
-            self.returned = 0;
+            (self.repeated, self.returned) = (None, 0);
             self.calls.clear();
             self.seen_writes = 0;
             self.has_seen_count = false;
