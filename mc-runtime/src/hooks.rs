@@ -6,8 +6,8 @@ use crate::outcome::FailureKind;
 use crate::system::{Function, Original};
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Panics of controlled threads are remembered instead of printed, from now on.
 pub(crate) fn install() {

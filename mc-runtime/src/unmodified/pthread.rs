@@ -58,7 +58,7 @@ unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void) ->
     let Some(key) = key(thread) else {
         type Join = unsafe extern "C" fn(pthread_t, *mut *mut c_void) -> c_int;
         static REAL: Original = Original::new(c"pthread_join");
-    let Some(real) = REAL.find() else { return libc::ENOSYS };
+        let Some(real) = REAL.find() else { return libc::ENOSYS };
         // SAFETY: the C library's function of this name has this signature; passed on from our caller.
         return unsafe { transmute::<Function, Join>(real)(thread, value) };
     };
