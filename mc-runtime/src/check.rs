@@ -313,7 +313,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if !self.sees_memory() {
             self.cut.push(bound("instrument", 0, 1));
         }
-        if self.sees_real_std() && !self.shares_nothing() {
+        if sees_real_std() && !self.shares_nothing() {
             self.cut.push(bound("real_std", 0, 1));
         }
         match (self.failures.is_empty(), self.cut.is_empty()) {
@@ -322,14 +322,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             (true, true) if self.shares_nothing() => Verdict::Ran,
             (true, true) => Verdict::Proved,
         }
-    }
-
-    /// Does std's own code run, of which not every atomic operation is seen, and weak compare-exchanges look like strong ones?
-    fn sees_real_std(&self) -> bool {
-        #[cfg(feature = "unmodified")]
-        return crate::instrumentation::is_on_in_std();
-        #[cfg(not(feature = "unmodified"))]
-        false
     }
 
     /// Would a data race be seen?
@@ -394,6 +386,14 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             required: None,
         }
     }
+}
+
+/// Does std's own code run in this process? Not all that it does is seen, so that nothing is proved.
+pub(crate) fn sees_real_std() -> bool {
+    #[cfg(feature = "unmodified")]
+    return crate::instrumentation::is_on_in_std();
+    #[cfg(not(feature = "unmodified"))]
+    false
 }
 
 /// A failure as data, with the schedule of the engine's present graph.

@@ -66,7 +66,8 @@ impl Bounds {
 
     /// What a model must come to that is checked with `options`, if nobody asks for something else.
     pub(crate) fn required(&self, options: &Options) -> Required {
-        Goal::new(&Layer::default(), options, self.require, false).require
+        let usual = Goal::new(&Layer::default(), options, self.require, false).require;
+        if check::sees_real_std() { usual.min(Required::Bounded) } else { usual }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where code stands in the source, by the debug information of the executable.
 
-use crate::exec::Where;
+use crate::exec::{Trace, Where};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -37,8 +37,13 @@ pub(crate) fn is_checkers(place: Where) -> bool {
     owners.find(|owner| *owner != Owner::Toolchain) == Some(Owner::Checker)
 }
 
-/// Is it code of an `Arc` or a `Weak` that changes a count?
-pub(crate) fn is_arc(address: usize) -> bool {
+/// Is an operation in these calls one of an `Arc` or a `Weak`, which have no others than on their counts?
+pub(crate) fn is_arcs(trace: Trace) -> bool {
+    let wrapped = |address: &usize| is_in_atomics(*address);
+    trace.into_iter().take_while(|address| *address != 0).find(|address| !wrapped(address)).is_some_and(is_arc)
+}
+
+fn is_arc(address: usize) -> bool {
     static KNOWN: Known<bool> = Known::new();
     KNOWN.get(address, || {
         let mut found = None;

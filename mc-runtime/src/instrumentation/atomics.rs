@@ -45,7 +45,7 @@ impl Atomic<'_> {
             return Way::Plain;
         }
         if is_on_in_std() {
-            if !symbols::is_arc(self.caller.code()) {
+            if !symbols::is_arcs(e.trace_of_calls(self.caller.code())) {
                 return Way::Event;
             }
             if e.rehearses() {
@@ -125,10 +125,12 @@ extern "C" fn fenced(c11: i32, _: usize, _: usize, _: usize, _: usize, caller: &
     if is_in_checker() {
         return;
     }
-    let code = caller.code();
-    // Those of an `Arc` go with its counts.
-    let of_std = is_on_in_std() && !symbols::is_arc(code);
-    if ops::with_engine(|e| (of_std || e.has_seen_count()) && !e.is_cutting()) != Some(true) {
+    let is_event = |e: &mut Engine| {
+        // Those of an `Arc` go with its counts.
+        let of_test = is_on_in_std() && !symbols::is_arcs(e.trace_of_calls(caller.code()));
+        !e.is_cutting() && (of_test || e.has_seen_count())
+    };
+    if ops::with_engine(is_event) != Some(true) {
         return;
     }
     let fence = Operation { order: order(c11), failure: order(c11), ..Operation::plain(Code::Fence) };
