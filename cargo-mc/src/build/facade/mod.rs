@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use cargo_metadata::{Artifact, Message};
 
-use super::sysroot::{self, SysrootError};
+use super::sysroot::{Sysroot, SysrootError};
 use super::{BuildError, library, write};
 use crate::args::{BuildArgs, Instrument, Std};
 
@@ -62,13 +62,15 @@ pub(crate) enum FacadeError {
 const TEST: (&str, &str) = ("test", include_str!("sources/test.rs"));
 const CHECKED: [(&str, &str); 3] =
     [("core", include_str!("sources/core.rs")), ("std", include_str!("sources/std.rs")), TEST];
-const REAL: [(&str, &str); 2] = [("std", include_str!("sources/real.rs")), TEST];
+const REAL: [(&str, &str); 1] = [TEST];
 const CHECKER: &str = include_str!("sources/checker.rs");
 /// Places in the source are told by the debug information; so is what the crates do from what the checker's generic code does in them. These count over those of a profile.
 const FLAGS: [&str; 3] = ["--cap-lints=warn", "-Cdebuginfo=line-tables-only", "-Cstrip=none"];
 /// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker.
 const INSTRUMENTATION: [&str; 4] =
     ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
+/// The checker as one object, for crates that are not compiled against it.
+const LINKED: &str = "checker.o";
 const METADATA: &str = "-Cmetadata=mc-facade";
 
 /// The facades of crates that are to have this std.
@@ -97,26 +99,32 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, which: Std, directory: &Pat
     if which == Std::Real && args.instrument != Instrument::Memory {
         return Err(FacadeError::Instrument.into());
     }
-    let sysroot = (which == Std::Real).then(|| sysroot::sysroot(&rustc, &version, &host, directory)).transpose();
+    let sysroot = (which == Std::Real).then(|| Sysroot::new(&rustc, &version, &host, directory)).transpose();
     let sysroot = sysroot.map_err(|source| FacadeError::Sysroot { version: field("release: "), source })?;
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
     let mut hasher = DefaultHasher::new();
     (&version, sources(which), FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made)
         .hash(&mut hasher);
-    (which, &sysroot).hash(&mut hasher);
+    sysroot.as_ref().map(|sysroot| &sysroot.path).hash(&mut hasher);
     let directory = directory.join(format!("{:016x}", hasher.finish()));
     let libraries = directory.join("facade");
     if !libraries.is_dir() {
         let release = field("release: ");
-        let compiler = Compiler { rustc: &rustc, release, host: &host, checker: &checker, which };
+        let compiler = Compiler { rustc: &rustc, release, host: &host, checker: &checker, sysroot: sysroot.as_ref() };
         compiler.all(&libraries)?;
     }
-    let search = [&checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
-    let mut flags: Vec<String> = search.into_iter().chain(FLAGS.map(str::to_owned)).collect();
+    let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
+    match &sysroot {
+        None => flags.push(format!("-Ldependency={}", checker.dependencies.display())),
+        Some(sysroot) => {
+            flags.push(format!("--sysroot={}", sysroot.path.display()));
+            flags.push(format!("-Clink-arg={}", libraries.join(LINKED).display()));
+        }
+    }
+    flags.push(format!("-Ldependency={}", libraries.display()));
     if args.instrument == Instrument::Memory {
         flags.extend(INSTRUMENTATION.map(str::to_owned));
     }
-    flags.extend(sysroot.map(|path| format!("--sysroot={}", path.display())));
     for (name, _) in sources(which) {
         flags.push("--extern".to_owned());
         flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
@@ -216,7 +224,7 @@ struct Compiler<'a> {
     release: String,
     host: &'a str,
     checker: &'a Checker,
-    which: Std,
+    sysroot: Option<&'a Sysroot>,
 }
 
 impl Compiler<'_> {
@@ -226,8 +234,12 @@ impl Compiler<'_> {
         let parent = libraries.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(failed)?;
         let made = tempfile::tempdir_in(parent).map_err(failed)?;
-        for (name, source) in sources(self.which) {
+        for (name, source) in sources(if self.sysroot.is_some() { Std::Real } else { Std::Checked }) {
             self.one(name, source, made.path())?;
+        }
+        if let Some(sysroot) = self.sysroot {
+            let linked = sysroot.link(self.checker.made.iter().map(|(library, _)| library), &made.path().join(LINKED));
+            linked.map_err(|source| FacadeError::Sysroot { version: self.release.clone(), source })?;
         }
         match fs::rename(made.keep(), libraries) {
             // Somebody else was faster, with the same.
@@ -250,10 +262,13 @@ impl Compiler<'_> {
             name,
         ]);
         command.args(["--target", self.host, "--out-dir"]).arg(directory).arg(&file);
-        command.arg("--extern").arg(format!("mc_facade={}", self.checker.library.display()));
-        command.arg(format!("-Ldependency={}", self.checker.dependencies.display()));
+        if self.sysroot.is_some() {
+            command.arg("--cfg=mc_real_std");
+        } else {
+            command.arg("--extern").arg(format!("mc_facade={}", self.checker.library.display()));
+            command.arg(format!("-Ldependency={}", self.checker.dependencies.display()));
+        }
         command.env("MC_FACADE_CRATES", self.checker.crates.join(" "));
-        command.env("MC_FACADE_STD", if self.which == Std::Real { "real" } else { "checked" });
         let output = command.output().map_err(|source| FacadeError::Run { program: self.rustc.to_owned(), source })?;
         if output.status.success() {
             return Ok(());

@@ -25,13 +25,13 @@ pub(crate) enum SysrootError {
     Run { program: PathBuf, source: io::Error },
     #[error("`{}`: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("the toolchain has no `{}`, which runs LLVM's passes", .path.display())]
-    NoLinker { path: PathBuf },
+    #[error("the toolchain has no `{}`, by which its libraries are instrumented", .path.display())]
+    NoTool { path: PathBuf },
     #[error("the toolchain has {found} libraries named `lib{name}-*.rlib` in `{}`, instead of one", .folder.display())]
     Libraries { name: &'static str, found: usize, folder: PathBuf },
     #[error("`{}`: {source}", .path.display())]
     Archive { path: PathBuf, source: ArchiveError },
-    #[error("LLVM's passes cannot be run on the bitcode of `{name}`: `{}` ends with {status}\n{message}", .linker.display())]
+    #[error("`{}` does not do with {name} what it is to do, and ends with {status}\n{message}", .linker.display())]
     Passes { name: &'static str, linker: PathBuf, status: std::process::ExitStatus, message: String },
 }
 
@@ -53,30 +53,67 @@ const LINKER: [&str; 11] = [
     "--wrap=free",
 ];
 
-/// The folder for rustc's `--sysroot`, made below `directory` if it is not there yet. `version` is what `rustc -vV` says.
-pub(crate) fn sysroot(rustc: &Path, version: &str, host: &str, directory: &Path) -> Result<PathBuf, SysrootError> {
-    let toolchain = Toolchain::of(rustc, host)?;
-    let shipped = LIBRARIES.map(|name| toolchain.library(name));
-    let mut hasher = DefaultHasher::new();
-    (version, LINKER, &toolchain.root).hash(&mut hasher);
-    for library in &shipped {
-        library.as_ref().ok().hash(&mut hasher); // their names end with their hashes
+/// A copy of a toolchain's libraries.
+#[derive(Debug)]
+pub(crate) struct Sysroot {
+    /// For rustc's `--sysroot`.
+    pub(crate) path: PathBuf,
+    tools: Tools,
+}
+
+/// Programs that the toolchain ships.
+#[derive(Debug)]
+struct Tools {
+    linker: PathBuf,
+    objcopy: PathBuf,
+    /// Where the libraries are that they need.
+    libraries: PathBuf,
+}
+
+impl Sysroot {
+    /// The one below `directory`, made if it is not there yet. `version` is what `rustc -vV` says.
+    pub(crate) fn new(rustc: &Path, version: &str, host: &str, directory: &Path) -> Result<Self, SysrootError> {
+        let toolchain = Toolchain::of(rustc, host)?;
+        let tools = toolchain.tools()?;
+        let shipped = LIBRARIES.map(|name| toolchain.library(name));
+        let mut hasher = DefaultHasher::new();
+        (version, LINKER, &toolchain.root).hash(&mut hasher);
+        for library in &shipped {
+            library.as_ref().ok().hash(&mut hasher); // their names end with their hashes
+        }
+        let path = directory.join(format!("sysroot-{:016x}", hasher.finish()));
+        if path.is_dir() {
+            return Ok(Self { path, tools });
+        }
+        let failed = |source| SysrootError::Io { path: path.clone(), source };
+        fs::create_dir_all(directory).map_err(failed)?;
+        let copy = tempfile::tempdir_in(directory).map_err(failed)?;
+        toolchain.link(copy.path())?;
+        for (name, library) in LIBRARIES.into_iter().zip(shipped) {
+            toolchain.instrument(name, &library?, &tools.linker, copy.path())?;
+        }
+        match fs::rename(copy.keep(), &path) {
+            // Somebody else was faster, with the same.
+            Err(_) if path.is_dir() => {}
+            renamed => renamed.map_err(failed)?,
+        }
+        Ok(Self { path, tools })
     }
-    let made = directory.join(format!("sysroot-{:016x}", hasher.finish()));
-    if made.is_dir() {
-        return Ok(made);
-    }
-    let failed = |source| SysrootError::Io { path: made.clone(), source };
-    fs::create_dir_all(directory).map_err(failed)?;
-    let copy = tempfile::tempdir_in(directory).map_err(failed)?;
-    toolchain.link(copy.path())?;
-    for (name, library) in LIBRARIES.into_iter().zip(shipped) {
-        toolchain.instrument(name, &library?, copy.path())?;
-    }
-    match fs::rename(copy.keep(), &made) {
-        // Somebody else was faster, with the same.
-        Err(_) if made.is_dir() => Ok(made),
-        renamed => renamed.map(|()| made.clone()).map_err(failed),
+
+    /// Makes one object of all that is in these libraries.
+    pub(crate) fn link<'a>(
+        &self,
+        libraries: impl Iterator<Item = &'a PathBuf>,
+        object: &Path,
+    ) -> Result<(), SysrootError> {
+        let Tools { linker, objcopy, libraries: needed } = &self.tools;
+        let mut command = Command::new(linker);
+        command.args(["-flavor", "gnu", "-r", "--whole-archive"]).args(libraries).arg("-o").arg(object);
+        finish("the checker", linker, &mut command)?;
+        // Its global allocator must not take the place of the program's, which comes to the same in the end: what std's `System` calls.
+        let mut command = Command::new(objcopy);
+        command.args(["--wildcard", "--weaken-symbol=*7___rustc*___rust_*"]).arg(object).env("LD_LIBRARY_PATH", needed);
+        finish("the checker", objcopy, &mut command)
     }
 }
 
@@ -95,6 +132,15 @@ impl Toolchain {
             return Err(SysrootError::Unknown { rustc: rustc.to_owned() });
         }
         Ok(Self { root, host: host.to_owned() })
+    }
+
+    fn tools(&self) -> Result<Tools, SysrootError> {
+        let tool = |name: &str| {
+            let path = self.target(&self.root).join("bin").join(name);
+            if path.is_file() { Ok(path) } else { Err(SysrootError::NoTool { path }) }
+        };
+        let libraries = self.root.join("lib");
+        Ok(Tools { linker: tool("rust-lld")?, objcopy: tool("rust-objcopy")?, libraries })
     }
 
     /// In a sysroot, what is for this machine.
@@ -135,18 +181,14 @@ impl Toolchain {
     }
 
     /// Puts the instrumented library in the place of the link to the shipped one.
-    fn instrument(&self, name: &'static str, shipped: &Path, copy: &Path) -> Result<(), SysrootError> {
-        let linker = self.target(&self.root).join("bin/rust-lld");
-        if !linker.is_file() {
-            return Err(SysrootError::NoLinker { path: linker });
-        }
+    fn instrument(&self, name: &'static str, shipped: &Path, linker: &Path, copy: &Path) -> Result<(), SysrootError> {
         let broken = |source| SysrootError::Archive { path: shipped.to_owned(), source };
         let failed = |path: &Path, source| SysrootError::Io { path: path.to_owned(), source };
         let work = tempfile::tempdir_in(copy).map_err(|error| failed(copy, error))?;
         let mut members = archive::read(shipped).map_err(broken)?;
         for member in &mut members {
             if let Some(bitcode) = member.bitcode().map_err(broken)? {
-                member.contents = run(name, &linker, bitcode, work.path())?;
+                member.contents = run(name, linker, bitcode, work.path())?;
             }
         }
         let made = self.target(copy).join("lib").join(shipped.file_name().unwrap_or_default());
@@ -159,13 +201,17 @@ impl Toolchain {
 fn run(name: &'static str, linker: &Path, bitcode: &[u8], work: &Path) -> Result<Vec<u8>, SysrootError> {
     let (from, to) = (work.join("in.bc"), work.join("out.o"));
     fs::write(&from, bitcode).map_err(|source| SysrootError::Io { path: from.clone(), source })?;
-    let output = Command::new(linker).args(LINKER).arg(&from).arg("-o").arg(&to).output();
-    let output = output.map_err(|source| SysrootError::Run { program: linker.to_owned(), source })?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-        return Err(SysrootError::Passes { name, linker: linker.to_owned(), status: output.status, message });
-    }
+    finish(name, linker, Command::new(linker).args(LINKER).arg(&from).arg("-o").arg(&to))?;
     fs::read(&to).map_err(|source| SysrootError::Io { path: to, source })
+}
+
+fn finish(name: &'static str, linker: &Path, command: &mut Command) -> Result<(), SysrootError> {
+    let output = command.output().map_err(|source| SysrootError::Run { program: linker.to_owned(), source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    Err(SysrootError::Passes { name, linker: linker.to_owned(), status: output.status, message })
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, SysrootError> {
@@ -191,7 +237,7 @@ mod tests {
     #[test]
     fn the_libraries_of_this_toolchain_are_instrumented_once() {
         let folder = tempfile::tempdir().unwrap();
-        let made = sysroot(&rustc(), "1", &host(), folder.path()).unwrap();
+        let made = Sysroot::new(&rustc(), "1", &host(), folder.path()).unwrap().path;
         let toolchain = Toolchain::of(&rustc(), &host()).unwrap();
         for name in LIBRARIES {
             let shipped = toolchain.library(name).unwrap();
@@ -202,7 +248,7 @@ mod tests {
             assert!(calls(b"__tsan_read8"), "{name}");
         }
         let before = fs::metadata(&made).unwrap().modified().unwrap();
-        assert_eq!(sysroot(&rustc(), "1", &host(), folder.path()).unwrap(), made);
+        assert_eq!(Sysroot::new(&rustc(), "1", &host(), folder.path()).unwrap().path, made);
         assert_eq!(fs::metadata(&made).unwrap().modified().unwrap(), before);
         assert_eq!(entries(folder.path()).unwrap(), [made], "nothing is left over");
     }
@@ -218,9 +264,11 @@ mod tests {
         let library = libraries.join("libstd-0.rlib");
         fs::write(&library, "!<arch>\n").unwrap();
         assert_eq!(toolchain.library("std").unwrap(), library);
+        let no_linker = toolchain.tools().unwrap_err().to_string();
+        assert!(no_linker.contains("rust-lld"), "{no_linker}");
         let copy = folder.path().join("copy");
         toolchain.link(&copy).unwrap();
-        let no_linker = toolchain.instrument("std", &library, &copy).unwrap_err().to_string();
-        assert!(no_linker.contains("rust-lld"), "{no_linker}");
+        let broken = toolchain.instrument("std", &library, Path::new("rust-lld"), &copy).unwrap_err().to_string();
+        assert!(broken.contains("there is no object in it"), "{broken}");
     }
 }

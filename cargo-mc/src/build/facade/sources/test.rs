@@ -1,10 +1,21 @@
 //! `test` for the crates under test, in place of libtest: what the compiler makes of `#[test]` is described in these types, and comes to `test_main_static`.
 
-extern crate mc_facade;
-
 use std::process::{ExitCode, Termination};
 
-use mc_facade::mc::unmodified::harness;
+#[cfg(not(mc_real_std))]
+extern crate mc_facade;
+#[cfg(not(mc_real_std))]
+use mc_facade::mc_test_main;
+
+// Where std is the real one, nothing of the crates under test may be compiled against the checker: the compiler would take what that has of std's generic code, which is not
+// instrumented.
+#[cfg(mc_real_std)]
+unsafe extern "Rust" {
+    /// As in `checker.rs`, with types of std alone.
+    safe fn mc_test_main(tests: &[Described], checker: &[&str], is_real_std: bool);
+}
+
+type Described = (&'static str, bool, Option<Option<&'static str>>, fn() -> Result<(), String>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShouldPanic {
@@ -58,16 +69,14 @@ pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
 
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     let checker: Vec<&str> = env!("MC_FACADE_CRATES").split(' ').collect();
-    let tests = tests.iter().map(|test| harness::Test {
-        name: test.desc.name.0,
-        ignored: test.desc.ignore,
-        should_panic: match test.desc.should_panic {
-            ShouldPanic::No => harness::ShouldPanic::No,
-            ShouldPanic::Yes => harness::ShouldPanic::Yes,
-            ShouldPanic::YesWithMessage(expected) => harness::ShouldPanic::With(expected),
-        },
-        body: test.testfn.0,
-    });
-    let std = if env!("MC_FACADE_STD") == "real" { harness::Std::Real } else { harness::Std::Checked };
-    harness::main(tests, &checker, std);
+    let describe = |test: &&TestDescAndFn| -> Described {
+        let should_panic = match test.desc.should_panic {
+            ShouldPanic::No => None,
+            ShouldPanic::Yes => Some(None),
+            ShouldPanic::YesWithMessage(expected) => Some(Some(expected)),
+        };
+        (test.desc.name.0, test.desc.ignore, should_panic, test.testfn.0)
+    };
+    let tests: Vec<_> = tests.iter().map(describe).collect();
+    mc_test_main(&tests, &checker, cfg!(mc_real_std));
 }
