@@ -80,6 +80,10 @@ impl Engine {
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
             return Ending::Complete; // the process would end now, with the threads that nobody waits for
         }
+        let in_time = |t: ThreadId| self.threads[t.slot()].has_timeout && self.threads[t.slot()].waiting.is_some();
+        if self.threads().any(in_time) {
+            return Ending::Blocked; // the time of that thread is over in another execution
+        }
         let waits: Vec<(ThreadId, Waiting)> =
             self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
         self.stop_awaits();

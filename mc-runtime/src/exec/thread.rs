@@ -106,6 +106,8 @@ pub(crate) struct Thread {
     pub has_result: bool,
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
+    /// It does not wait for ever, see `ops::before_timeout`.
+    pub has_timeout: bool,
     /// The loads since its last event with an effect.
     pub rounds: Rounds,
     /// What others can change, when it was left in a round.
@@ -215,6 +217,7 @@ impl Default for Thread {
             result: Vec::new(),
             has_result: false,
             waiting: None,
+            has_timeout: false,
             rounds: Rounds::default(),
             left: Vec::new(),
             entered: false,
@@ -263,7 +266,7 @@ impl Thread {
         self.activity = 0;
         self.row.clear();
         (self.is_told_apart, self.has_result) = (false, false);
-        self.waiting = None;
+        (self.waiting, self.has_timeout) = (None, false);
         self.rounds.clear();
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();

@@ -122,6 +122,15 @@ pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
     access(at, operation(Code::Pass, (generation, 0), Width::W32, Ordering::Acquire, label)).is_some()
 }
 
+/// Runs `wait`, in which the calling thread waits although it would not do so for ever: that its time is over first was the other choice. So it is no deadlock if
+/// nobody ends the wait.
+pub fn before_timeout<R>(wait: impl FnOnce() -> R) -> R {
+    with_engine(|e| e.threads[e.current.slot()].has_timeout = true);
+    let result = wait();
+    with_engine(|e| e.threads[e.current.slot()].has_timeout = false);
+    result
+}
+
 /// A fence.
 #[track_caller]
 #[inline(never)]

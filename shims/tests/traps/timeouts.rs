@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use mc::sync::Arc;
 use mc::sync::atomic::AtomicBool;
+use mc::sync::{Arc, Condvar, Mutex};
 use mc::thread;
 use mc::time::{Duration, Instant};
 use mc_runtime::options::Options;
-use mc_runtime::outcome::FailureKind::{Livelock, Panic};
+use mc_runtime::outcome::FailureKind::{Deadlock, Livelock, Panic};
 use mc_runtime::outcome::Verdict;
 
 use super::{check_with, fails, holds};
@@ -24,6 +24,26 @@ fn a_loop_that_sleeps_until_a_deadline_reaches_it() {
             thread::sleep(Duration::from_millis(300));
         }
         thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_wait_that_has_a_time_ends_although_nobody_ends_it() {
+    holds(|| {
+        let (lock, condvar) = (Mutex::new(()), Condvar::new());
+        let _late = condvar.wait_timeout(lock.lock().unwrap(), Duration::from_secs(1)).unwrap();
+        thread::park_timeout(Duration::from_secs(1));
+    });
+    // Its end does not help the others.
+    fails(Deadlock, || {
+        let lock = Arc::new(Mutex::new(()));
+        let theirs = lock.clone();
+        thread::spawn(move || {
+            let guard = theirs.lock().unwrap();
+            thread::park_timeout(Duration::from_secs(1));
+            std::mem::forget(guard);
+        });
+        drop(lock.lock().unwrap());
     });
 }
 
