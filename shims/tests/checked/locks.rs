@@ -1,11 +1,14 @@
 //! `Mutex` and `RwLock`.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use mc::cell::UnsafeCell;
-use mc::sync::{Arc, Mutex, RwLock, RwLockWriteGuard};
+use mc::sync::{Arc, Mutex, RwLock, RwLockWriteGuard, TryLockError};
 use mc::thread;
 use mc_runtime::outcome::FailureKind;
 
-use super::{fails, proved};
+use super::{fails, proved, results};
 
 #[test]
 fn two_threads_take_a_mutex_in_two_orders() {
@@ -132,4 +135,25 @@ fn a_value_without_size_at_the_end_of_its_block_is_accessed_nowhere() {
         block.1.with_mut(|_| ());
         assert_eq!(block.0, 1);
     });
+}
+
+#[test]
+fn poison_is_seen_before_the_lock_is_free_and_after() {
+    static SEEN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+    let seen = results(&SEEN, || {
+        let mutex = Mutex::new(());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let panics = || {
+                    let _guard = mutex.lock().unwrap();
+                    panic!("poisons");
+                };
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics));
+            });
+            let poisoned = mutex.is_poisoned();
+            let held = matches!(mutex.try_lock(), Err(TryLockError::WouldBlock));
+            SEEN[usize::from(poisoned) * 2 + usize::from(held)].fetch_add(1, Relaxed);
+        });
+    });
+    assert_eq!(seen, [true; 4], "as of the real one: tests/tests/e2e/real_std.rs");
 }

@@ -56,6 +56,20 @@ fn a_thread_is_seen_finished_or_not() {
 }
 
 #[test]
+fn what_a_finished_thread_did_is_not_ordered_by_the_look_at_it() {
+    static SEEN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+    let seen = results(&SEEN, || {
+        let flag = mc::sync::Arc::new(mc::sync::atomic::AtomicUsize::new(0));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || theirs.store(1, Relaxed));
+        let finished = usize::from(thread.is_finished());
+        SEEN[finished * 2 + flag.load(Relaxed)].fetch_add(1, Relaxed);
+        thread.join().unwrap();
+    });
+    assert_eq!(seen, [true; 4]);
+}
+
+#[test]
 fn a_scope_joins_what_its_threads_spawn() {
     proved(1, || {
         let mut values = [0; 2];

@@ -101,11 +101,13 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Did a thread panic while it held the lock?
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.is_set()
+        self.poison.look()
     }
 
     /// Forgets that a thread panicked while it held the lock.
+    #[track_caller]
     pub fn clear_poison(&self) {
         self.touched();
         self.poison.clear();

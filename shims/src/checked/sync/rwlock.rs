@@ -148,11 +148,13 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Did a writer panic?
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.is_set()
+        self.poison.look()
     }
 
     /// Forgets that a writer panicked.
+    #[track_caller]
     pub fn clear_poison(&self) {
         self.touched();
         self.poison.clear();

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::thread::Result;
 
 use mc_runtime::ops::{self, Label, ThreadKey};
@@ -111,7 +111,7 @@ impl<T> Started<T> {
             Runner::Checked(_) => {
                 ops::learn(FINISHED_KEY);
                 self.tell_apart();
-                self.thread.shared().is_some_and(|shared| shared.done.load(Acquire, Label::ThreadFinished) == 1)
+                self.thread.shared().is_some_and(|shared| shared.done.load(Relaxed, Label::ThreadFinished) == 1)
             }
             Runner::Nobody => true,
         }
