@@ -8,6 +8,7 @@ mod litmus;
 mod machines;
 mod plain;
 mod protocol;
+mod real_std;
 mod replays;
 mod suites;
 mod unmodified;
