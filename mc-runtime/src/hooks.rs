@@ -2,6 +2,7 @@
 
 use crate::exec::{Engine, Found, Panicked};
 use crate::ops::with_engine;
+use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
@@ -63,10 +64,11 @@ pub(crate) unsafe extern "C" fn pthread_create(
 fn uncontrolled(engine: &mut Engine) {
     let site = users_frame();
     let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
-    let message = format!(
-        "uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n\
-         Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check."
-    );
+    let help = match engine.options.origin {
+        Origin::Unmodified => "Threads that std makes are. Code that makes others cannot be checked as it is.",
+        _ => "Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check.",
+    };
+    let message = format!("uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n{help}");
     let thread = engine.current;
     engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site });
 }

@@ -27,6 +27,8 @@ pub mod schedule;
 pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
+#[cfg(feature = "unmodified")]
+mod system_calls;
 mod trace;
 #[cfg(feature = "unmodified")]
 pub mod unmodified;

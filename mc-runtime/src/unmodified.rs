@@ -1,17 +1,29 @@
 //! Tests that were written for no checker: what stands in for libtest calls this (`cargo mc test --std`).
 
+use crate::exec::Engine;
 use crate::models::{self, Bounds};
+use crate::ops;
 use crate::outcome::Outcome;
-use crate::worker;
+use crate::{symbols, worker};
+use std::ffi::CStr;
 
 /// Gets this process ready. `checker`: the names of the crates that the checker itself is made of; statics of all others start afresh in each execution.
 /// `folder`: where the sources of its types are; what they do to memory is not looked at.
 ///
 /// Ends the process when that cannot be done, and says why.
 pub fn begin(checker: &[&str], folder: &'static str) {
-    crate::symbols::set_checker(folder);
+    symbols::set_checker(folder);
     if let Err(message) = crate::exec::tested_data::remember(checker) {
         worker::cannot_begin(message);
+    }
+}
+
+/// The calling thread is about to call, from code at this address, a function by which the C library orders threads or makes them wait. Where others run, that fails the
+/// execution, and the thread goes no further. What shared libraries do among themselves, such as the unwinder, is their own.
+pub fn reach_out(function: &CStr, from: usize) {
+    let refused = |e: &mut Engine| e.shares_with_c(&function.to_string_lossy());
+    if ops::runs_test() && symbols::is_linked(from) && ops::with_engine(refused) == Some(true) {
+        ops::stop_for_good();
     }
 }
 

@@ -124,6 +124,7 @@ fn bound(bound: &Bound) -> String {
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
         "instrument" => "plain memory was not looked at".to_owned(),
+        "system_calls" => "what it does outside of itself is not known".to_owned(),
         "max_failures" => format!("stopped after {}", counted(bound.value, "failure")),
         other => format!("{cut} cut by {other} = {value}"),
     }

@@ -35,7 +35,16 @@ thread_local! {
 
 /// Lets allocations of this thread of the operating system go to `heap` (to the system, if null). Returns what was before.
 pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
+    // SAFETY: a heap that is switched to lives until another one is.
+    #[cfg(feature = "unmodified")]
+    crate::system_calls::select(unsafe { heap.as_ref() }.is_some_and(|heap| heap.watches_calls));
     HEAP.replace(heap)
+}
+
+/// Do allocations of this thread of the operating system go to a heap?
+#[cfg(feature = "unmodified")]
+pub(crate) fn is_used() -> bool {
+    !HEAP.get().is_null()
 }
 
 /// A block of an arena.
@@ -86,6 +95,9 @@ pub(crate) struct Heap {
     pub double_free: Option<usize>,
     /// States are compared: what an earlier execution left in the memory of a block must not make a difference.
     pub cleans: bool,
+    /// System calls of the code that it is for are looked at.
+    #[cfg(feature = "unmodified")]
+    pub watches_calls: bool,
     /// The limit was reached.
     pub exhausted: bool,
     /// There may be owners that are not seen, see `Options::origin`.
@@ -119,6 +131,8 @@ impl Heap {
             freed: Vec::new(),
             double_free: None,
             cleans: false,
+            #[cfg(feature = "unmodified")]
+            watches_calls: false,
             exhausted: false,
             owned_unseen: false,
             freed_arc: false,

@@ -21,6 +21,8 @@ mod learned;
 mod liveness;
 mod locations;
 mod memory;
+#[cfg(feature = "unmodified")]
+mod outside;
 mod plain;
 pub(crate) mod run;
 mod sample;
@@ -54,6 +56,8 @@ pub use held::Until;
 pub(crate) use instrumented::Calls;
 pub use last_look::Looked;
 use locations::Locations;
+#[cfg(feature = "unmodified")]
+pub(crate) use outside::Reached;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
 #[cfg(feature = "unmodified")]
@@ -185,6 +189,8 @@ pub(crate) struct Engine {
     /// Non-atomic accesses that have begun.
     held: Vec<held::Held>,
     #[cfg(feature = "unmodified")]
+    pub outside: outside::Outside,
+    #[cfg(feature = "unmodified")]
     shadow: shadow::Shadow,
     /// Accesses of the running thread since its open read.
     #[cfg(feature = "unmodified")]
@@ -246,6 +252,8 @@ impl Engine {
             kept: 0,
             held: Vec::new(),
             #[cfg(feature = "unmodified")]
+            outside: Default::default(),
+            #[cfg(feature = "unmodified")]
             shadow: shadow::Shadow::default(),
             #[cfg(feature = "unmodified")]
             later: Vec::new(),
@@ -275,12 +283,17 @@ impl Engine {
         self.cells.reset();
         #[cfg(feature = "unmodified")]
         {
+            self.outside.reset();
             self.shadow.reset();
             self.later.clear();
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();
             heap.cleans = self.loops.any();
+            #[cfg(feature = "unmodified")]
+            {
+                heap.watches_calls = self.options.origin == Origin::Unmodified;
+            }
         }
         self.guide.begin();
         if self.options.origin == Origin::Unmodified {
@@ -383,6 +396,11 @@ impl Engine {
             self.failure = Some(found);
         }
         self.cutting = true;
+    }
+
+    /// Was the last execution stopped where it reached out of the test? It may hold what no other can take then: locks of std's own.
+    pub(crate) fn has_reached_outside(&self) -> bool {
+        self.failure.as_ref().is_some_and(|found| found.kind == FailureKind::Uncontrolled)
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.

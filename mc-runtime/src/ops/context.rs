@@ -40,6 +40,12 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     Some(result)
 }
 
+/// Does code of a test run on the calling thread, as against the engine that it has called?
+#[cfg(feature = "unmodified")]
+pub(crate) fn runs_test() -> bool {
+    !ENGINE.get().is_null() && arena::is_used()
+}
+
 /// Tells of a call of the running thread, for which nothing is allocated.
 #[cfg(feature = "unmodified")]
 #[inline]

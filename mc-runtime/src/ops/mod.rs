@@ -20,7 +20,7 @@ pub(crate) use context::{
     ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
 #[cfg(feature = "unmodified")]
-pub(crate) use context::{note_call, stop_for_good, suspend};
+pub(crate) use context::{note_call, runs_test, stop_for_good, suspend};
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
@@ -331,8 +331,24 @@ pub fn execution() -> Option<u64> {
     ask_engine(|e| e.number)
 }
 
-/// A number that looks random, and is the same whenever the calling thread has asked as often before.
-pub fn random() -> Option<u64> {
+/// Fills the buffer with what looks random, and is the same whenever the calling thread has asked as often before. How many bytes that were.
+///
+/// # Safety
+///
+/// The buffer can be written to.
+#[cfg(feature = "unmodified")]
+pub unsafe fn fill_random(buffer: *mut u8, length: usize) -> usize {
+    for at in (0..length).step_by(size_of::<u64>()) {
+        let bytes = random().unwrap_or(0).to_ne_bytes();
+        let count = bytes.len().min(length - at);
+        // SAFETY: the caller's buffer has `length` bytes, and `at + count` is not above that.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.add(at), count) };
+    }
+    length
+}
+
+#[cfg(feature = "unmodified")]
+fn random() -> Option<u64> {
     with_engine(|e| {
         let slot = u64::from(e.current.0);
         let drawn = &mut e.threads[e.current.slot()].drawn;

@@ -2,4 +2,5 @@
 
 mod futex;
 pub mod harness;
+mod pthread;
 mod system;

@@ -12,7 +12,7 @@ fn unmodified() -> Fixture {
 #[test]
 fn every_test_is_checked_as_it_is() {
     let fixture = unmodified();
-    let run = fixture.cargo_mc(["test", "--std", "--workspace", "--message-format", "json"]);
+    let run = fixture.cargo_mc(["test", "--std", "--workspace", "--test", "all", "--message-format", "json"]);
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     for (name, verdict, executions) in [
         ("afresh", "proved", 2),
@@ -64,6 +64,35 @@ fn a_failure_is_replayed() {
     let replay = fixture.cargo_mc(["replay", "--std", "raced"]);
     assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
     assert!(replay.stdout.contains("data race"), "{}", replay.stdout);
+}
+
+#[test]
+fn what_reaches_out_of_a_test_is_told_with_its_place() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--test", "outside", "--message-format", "json"]);
+    assert_eq!(run.code, 121, "{}\n{}", run.stdout, run.stderr);
+    for (name, verdict, executions) in [("is_alone", "ran", 1), ("reads_a_file", "proved", 2)] {
+        let test = test(&run, name);
+        assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
+    }
+    let refused = [
+        ("locks_in_c", "`pthread_mutex_lock`", 66),
+        ("makes_a_thread_in_c", "a real thread", 59),
+        ("reads_what_somebody_writes", "system call `read`", 32),
+        ("sleeps", "system call `clock_nanosleep`", 49),
+        ("writes_a_file", "system call `openat`", 38),
+        ("writes_a_file_before_it_has_threads", "system call `openat`", 43),
+    ];
+    for (name, words, line) in refused {
+        let failure = &test(&run, name)["failures"][0];
+        assert_eq!(failure["kind"], "uncontrolled", "{failure}");
+        assert!(failure["message"].as_str().unwrap().contains(words), "{failure}");
+        assert_eq!((&failure["file"], &failure["line"]), (&"tests/outside.rs".into(), &line.into()), "{failure}");
+    }
+    assert_eq!(names(&run).len(), 2 + refused.len());
+    let replay = fixture.cargo_mc(["replay", "--std", "reads_what_somebody_writes"]);
+    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+    assert!(replay.stdout.contains("stdin().read_line"), "{}", replay.stdout);
 }
 
 #[test]
