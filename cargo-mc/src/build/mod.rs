@@ -1,6 +1,7 @@
 //! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
 
 mod config;
+mod dependency;
 mod facade;
 mod profile;
 mod rustflags;
@@ -44,6 +45,8 @@ pub(crate) enum BuildError {
     StandIn(#[from] stand_in::StandInError),
     #[error(transparent)]
     Facade(#[from] facade::FacadeError),
+    #[error(transparent)]
+    Dependency(#[from] dependency::DependencyError),
 }
 
 impl BuildError {
@@ -51,7 +54,10 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed | Self::FailedWithFacade => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) => ExitCode::Setup,
+            Self::Dependency(dependency::DependencyError::Version { .. }) => ExitCode::Usage,
+            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) | Self::Dependency(_) => {
+                ExitCode::Setup
+            }
         }
     }
 }
@@ -66,6 +72,8 @@ pub(crate) struct Built {
     pub(crate) workspace: PathBuf,
     /// What tests other than `#[mc::test]` are checked.
     pub(crate) others: Option<Others>,
+    /// The flags that build the same again.
+    pub(crate) flags: String,
 }
 
 /// A test executable.
@@ -86,6 +94,8 @@ pub(crate) struct Executable {
 /// Builds what `args` select.
 pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let own = args.dep.as_deref().map(|spec| dependency::own(&cargo, args, spec)).transpose()?;
+    let (args, flag) = own.as_ref().map_or((args, None), |own| (&own.args, Some(own.flag.clone())));
     let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
     let others = Others::asked_for(args);
@@ -110,12 +120,13 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     }
     let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
-        RunError::Failed if args.std => BuildError::FailedWithFacade,
+        RunError::Failed if others == Some(Others::AsTheyAre) => BuildError::FailedWithFacade,
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;
     drop(way); // the lock file is not put back before cargo is done
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others })
+    let flags = others.iter().map(Others::flag).chain(flag).collect::<Vec<_>>().join(" ");
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags })
 }
 
 /// How the crates are built.

@@ -15,7 +15,8 @@ pub(crate) enum Others {
 impl Others {
     /// What the flags name; clap lets no two of them through.
     pub(super) fn asked_for(args: &BuildArgs) -> Option<Self> {
-        if args.std { Some(Self::AsTheyAre) } else { Suite::asked_for(args).map(Self::Suite) }
+        let as_they_are = args.std || args.dep.is_some();
+        Suite::asked_for(args).map(Self::Suite).or_else(|| as_they_are.then_some(Self::AsTheyAre))
     }
 
     /// How they are asked for again.
