@@ -2,7 +2,7 @@
 //!
 //! Source: `docs/unmodified.md`, the facades (`build/facade/sources`), the system calls that are answered (`shims/src/unmodified`), `mc-runtime/src/hooks.rs` for real threads.
 
-use super::findings::{Findings, Kind};
+use super::findings::{Findings, Kind, Ways};
 
 /// How bad it is, in one of the two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -297,14 +297,15 @@ pub(crate) enum Std {
     Refused,
 }
 
-/// The worst of what is found, in one of the ways.
-fn worst(found: &Findings, way: impl Fn(&Advice) -> Level) -> Level {
-    found.places.keys().map(|kind| way(&kind.advice())).max().unwrap_or(Level::Controlled)
+/// The worst of what is found and `there` in one of the ways, by what is `said` of it.
+fn worst(found: &Findings, there: impl Fn(Ways) -> bool, said: impl Fn(&Advice) -> Level) -> Level {
+    let kinds = found.places.iter().filter(|(_, places)| places.iter().any(|place| there(place.ways)));
+    kinds.map(|(kind, _)| said(&kind.advice())).max().unwrap_or(Level::Controlled)
 }
 
 impl Shims {
     pub(super) fn of(found: &Findings) -> Self {
-        match worst(found, |advice| advice.shims.0) {
+        match worst(found, |ways| ways.shims, |advice| advice.shims.0) {
             Level::Refused => Self::Refused,
             Level::Uncontrolled => Self::Uncontrolled,
             _ if found.names_mc => Self::Controlled,
@@ -327,10 +328,10 @@ impl Shims {
 
 impl Std {
     pub(super) fn of(found: &Findings) -> Self {
-        match worst(found, |advice| advice.std.0) {
+        match worst(found, |ways| ways.std, |advice| advice.std.0) {
             Level::Refused => Self::Refused,
             Level::Uncontrolled => Self::Uncontrolled,
-            _ if found.used.is_empty() => Self::Memory,
+            _ if found.used.is_empty() && !found.names_mc => Self::Memory,
             _ => Self::Facade,
         }
     }

@@ -9,20 +9,44 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ForeignItem, ImplItem, Item, Meta, Stmt, Token, TraitItem};
 
-use super::cfg::{self, Cfgs, Truth};
+use super::cfg::{self, Built, Cfgs, Truth};
 
 /// An attribute, and whether it is there.
 pub(super) struct Effective {
     pub(super) meta: Meta,
-    pub(super) there: Truth,
+    pub(super) gate: Gate,
 }
 
 /// Whether something is compiled, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gate {
-    pub(super) there: Truth,
+    /// With the types of `mc`.
+    pub(super) shims: Truth,
+    /// With `--std`.
+    pub(super) std: Truth,
     /// In builds of tests only.
     pub(super) only_tests: bool,
+}
+
+impl Gate {
+    /// Nothing decides.
+    pub(super) const OPEN: Self = Self { shims: Truth::Yes, std: Truth::Yes, only_tests: false };
+    /// Nobody knows.
+    pub(super) const UNKNOWN: Self = Self { shims: Truth::Maybe, std: Truth::Maybe, only_tests: false };
+
+    /// In either way.
+    pub(super) fn there(self) -> Truth {
+        self.shims.max(self.std)
+    }
+
+    /// One inside of the other.
+    fn and(self, other: Self) -> Self {
+        Self {
+            shims: self.shims.min(other.shims),
+            std: self.std.min(other.std),
+            only_tests: self.only_tests || other.only_tests,
+        }
+    }
 }
 
 /// How attributes are read: for a crate that is built with `cfg(test)` as well as without, or for one that others use.
@@ -38,51 +62,53 @@ impl Reader<'_> {
     /// What a condition, as it stands between the parentheses, comes to. One that is not understood may hold.
     pub(super) fn condition(&mut self, tokens: &TokenStream) -> Gate {
         let Ok(condition) = tokens.to_string().trim_end_matches([',', ' ']).parse::<CfgExpr>() else {
-            return Gate { there: Truth::Maybe, only_tests: false };
+            return Gate::UNKNOWN;
         };
         let mut named = BTreeSet::new();
         cfg::switches(&condition, &mut named);
         let line = tokens.span().start().line;
         self.switches.extend(named.into_iter().map(|name| (line, name)));
-        let plain = self.cfgs.holds(&condition, false);
-        let in_tests = if self.builds_tests { self.cfgs.holds(&condition, true) } else { plain };
-        Gate { there: plain.max(in_tests), only_tests: plain == Truth::No && in_tests != Truth::No }
+        let plain = [true, false].map(|mc| self.cfgs.holds(&condition, Built { test: false, mc }));
+        if !self.builds_tests {
+            return Gate { shims: plain[0], std: plain[1], only_tests: false };
+        }
+        let tests = [true, false].map(|mc| self.cfgs.holds(&condition, Built { test: true, mc }));
+        let only_tests = plain == [Truth::No; 2] && tests != [Truth::No; 2];
+        Gate { shims: plain[0].max(tests[0]), std: plain[1].max(tests[1]), only_tests }
     }
 
     /// All that count.
     pub(super) fn effective(&mut self, attributes: &[Attribute]) -> Vec<Effective> {
         let mut all = Vec::new();
-        attributes.iter().for_each(|attribute| self.add(attribute.meta.clone(), Truth::Yes, &mut all));
+        attributes.iter().for_each(|attribute| self.add(attribute.meta.clone(), Gate::OPEN, &mut all));
         all
     }
 
-    fn add(&mut self, meta: Meta, there: Truth, all: &mut Vec<Effective>) {
+    fn add(&mut self, meta: Meta, gate: Gate, all: &mut Vec<Effective>) {
         if let Meta::List(list) = &meta
             && list.path.is_ident("cfg_attr")
             && let Ok(parts) = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
         {
             let mut parts = parts.into_iter();
             let Some(condition) = parts.next() else { return };
-            let there = there.min(self.condition(&condition.to_token_stream()).there);
-            if there != Truth::No {
-                parts.for_each(|part| self.add(part, there, all));
+            let gate = gate.and(self.condition(&condition.to_token_stream()));
+            if gate.there() != Truth::No {
+                parts.for_each(|part| self.add(part, gate, all));
             }
             return;
         }
-        all.push(Effective { meta, there });
+        all.push(Effective { meta, gate });
     }
 
     /// Whether what has these attributes is compiled.
     pub(super) fn gate(&mut self, attributes: &[Effective]) -> Gate {
-        let mut gate = Gate { there: Truth::Yes, only_tests: false };
+        let mut gate = Gate::OPEN;
         for attribute in attributes {
             let path = attribute.meta.path();
             if let Meta::List(list) = &attribute.meta
                 && path.is_ident("cfg")
             {
-                let one = self.condition(&list.tokens);
-                gate.there = gate.there.min(one.there);
-                gate.only_tests |= one.only_tests;
+                gate = gate.and(self.condition(&list.tokens));
             }
             gate.only_tests |= path.segments.last().is_some_and(|segment| segment.ident == "test");
         }

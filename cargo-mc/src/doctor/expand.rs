@@ -55,7 +55,7 @@ impl Walker<'_> {
                 let effective = self.reader.effective(&conditions);
                 self.reader.gate(&effective)
             }
-            None => Gate { there: Truth::Maybe, only_tests: false },
+            None => Gate::UNKNOWN,
         };
         self.in_gate(gate, |walker| walker.inside_macro(|walker| walker.items_or_tokens(tokens.clone())));
     }
@@ -117,11 +117,11 @@ impl Walker<'_> {
         for (condition, body) in branches {
             let gate = match &condition {
                 Some(condition) => self.reader.condition(condition),
-                None => Gate { there: Truth::Yes, only_tests: false },
+                None => Gate::OPEN,
             };
             self.in_gate(gate, |walker| walker.items_or_tokens(body));
             // In a build for tests one goes on: the same code may be built without.
-            if gate.there == Truth::Yes && !gate.only_tests {
+            if [gate.shims, gate.std] == [Truth::Yes; 2] && !gate.only_tests {
                 return;
             }
         }
@@ -173,7 +173,7 @@ impl Walker<'_> {
     }
 
     /// Tokens that nobody parses.
-    fn scan(&mut self, tokens: TokenStream) {
+    pub(super) fn scan(&mut self, tokens: TokenStream) {
         for seen in macros::scan(tokens) {
             match seen {
                 Seen::Path(path, span) => self.path(path, span, true),

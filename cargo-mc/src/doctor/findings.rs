@@ -41,6 +41,18 @@ pub(crate) struct Place {
     pub(crate) what: String,
     /// In code of tests only.
     pub(crate) test: bool,
+    pub(crate) ways: Ways,
+}
+
+/// In which of the two ways of checking something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ways {
+    pub(crate) shims: bool,
+    pub(crate) std: bool,
+}
+
+impl Ways {
+    pub(crate) const BOTH: Self = Self { shims: true, std: true };
 }
 
 /// What of std is used that `--std` replaces.

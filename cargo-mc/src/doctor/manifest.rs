@@ -8,7 +8,8 @@ use cargo_metadata::{DependencyKind, Package, TargetKind};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::findings::{Findings, Kind, Place};
+use super::cfg::Script;
+use super::findings::{Findings, Kind, Place, Ways};
 use super::graph::Node;
 
 /// Packages that a build script uses for code that is not Rust.
@@ -21,7 +22,7 @@ pub(super) fn look(node: &Node, found: &mut Findings) {
     let package = &node.package;
     let manifest = fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let mut add = |kind, line, what: String| {
-        found.add(kind, Place { file: "Cargo.toml".to_owned(), line, what, test: false });
+        found.add(kind, Place { file: "Cargo.toml".to_owned(), line, what, test: false, ways: Ways::BOTH });
     };
     for compiler in compilers(node) {
         add(Kind::NativeCode, line_of(&manifest, &compiler), format!("build script with `{compiler}`"));
@@ -106,10 +107,22 @@ pub(super) fn workspace(manifest: &Path) -> Findings {
         if let Some(panic) = profile.panic.filter(|panic| panic.get_ref() == "abort") {
             let line = text[..panic.span().start].lines().count();
             let what = format!("panic = \"abort\" in profile `{name}`");
-            found.add(Kind::PanicAbort, Place { file: "Cargo.toml".to_owned(), line, what, test: false });
+            found.add(
+                Kind::PanicAbort,
+                Place { file: "Cargo.toml".to_owned(), line, what, test: false, ways: Ways::BOTH },
+            );
         }
     }
     found
+}
+
+/// What the build script may set.
+pub(super) fn script(package: &Package) -> Script {
+    let Some(script) = package.targets.iter().find(|target| target.kind.contains(&TargetKind::CustomBuild)) else {
+        return Script::Absent;
+    };
+    let helped = package.dependencies.iter().any(|other| other.kind == DependencyKind::Build);
+    fs::read_to_string(&script.src_path).map_or(Script::Any, |text| Script::new(&text, helped))
 }
 
 /// The name of our library in the code of this package.

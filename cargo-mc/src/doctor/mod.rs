@@ -30,6 +30,7 @@ use crate::build::{self, BuildError};
 use crate::exit::ExitCode;
 
 pub(crate) use advice::{Level, Shims, Std};
+use findings::Ways;
 pub(crate) use findings::{Findings, Kind, Place, Used};
 use graph::Node;
 use host::Host;
@@ -101,7 +102,13 @@ pub(crate) fn diagnose(args: &DoctorArgs) -> Result<Diagnosis, DoctorError> {
     let crates = crates.collect();
     let mut workspace = manifest::workspace(graph.metadata.workspace_root.join("Cargo.toml").as_std_path());
     if flags.join(" ").contains("panic=abort") {
-        let place = Place { file: "RUSTFLAGS".to_owned(), line: 1, what: "panic=abort".to_owned(), test: false };
+        let place = Place {
+            file: "RUSTFLAGS".to_owned(),
+            line: 1,
+            what: "panic=abort".to_owned(),
+            test: false,
+            ways: Ways::BOTH,
+        };
         workspace.add(Kind::RustFlags, place);
     }
     Ok(Diagnosis { crates, workspace })
@@ -115,19 +122,16 @@ fn look(node: &Node, host: &Host) -> Findings {
     if !node.selected && CHECKER.contains(&package.name.as_str()) {
         return Findings { names_mc: true, ..Findings::default() };
     }
-    let is_script = |target: &cargo_metadata::Target| target.kind.contains(&TargetKind::CustomBuild);
-    let cfgs = cfg::Cfgs {
-        host: host.cfgs.clone(),
-        features: node.features.clone(),
-        has_build_script: package.targets.iter().any(is_script),
-    };
+    let cfgs =
+        cfg::Cfgs { host: host.cfgs.clone(), features: node.features.clone(), script: manifest::script(package) };
     let root = package.manifest_path.parent().map_or(Path::new(""), |folder| folder.as_std_path());
     let mc = manifest::name_of_mc(package);
     let mut walker = walk::Walker::new(package.name.as_str(), root, &cfgs, node.selected, mc.as_deref());
     for target in &package.targets {
         let library = manifest::is_library(&target.kind);
         let enabled = target.required_features.iter().all(|feature| node.features.contains(feature));
-        if library || (node.selected && target.test && enabled && !is_script(target)) {
+        let is_script = target.kind.contains(&TargetKind::CustomBuild);
+        if library || (node.selected && target.test && enabled && !is_script) {
             walker.target(target.src_path.as_std_path(), target.is_test());
         }
     }

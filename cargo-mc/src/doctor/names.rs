@@ -48,30 +48,26 @@ impl Names {
         self.scopes.pop();
     }
 
-    /// Those that can be seen, from the innermost outwards.
-    fn visible(&self) -> impl Iterator<Item = &Scope> {
-        let mut outside = false;
-        self.scopes.iter().rev().take_while(move |scope| {
-            let seen = !outside;
-            outside |= scope.module;
-            seen
-        })
+    /// The scopes that can be seen from the innermost of the first `depth`, and how many are around the module that they are in.
+    fn visible(&self, depth: usize) -> (&[Scope], usize) {
+        let module = self.scopes[..depth].iter().rposition(|scope| scope.module).unwrap_or(0);
+        (&self.scopes[module..depth], module)
     }
 
     /// What a path may stand for. More than one where a `*` may have brought it.
     pub(super) fn resolve(&self, path: Vec<String>) -> Vec<Vec<String>> {
+        self.resolve_at(path, self.scopes.len())
+    }
+
+    fn resolve_at(&self, mut path: Vec<String>, depth: usize) -> Vec<Vec<String>> {
         /// An import that leads to another one.
         const STEPS: usize = 4;
-        let mut path = path;
+        let (scopes, around) = self.visible(depth);
         for step in 0..STEPS {
             let Some(first) = path.first() else { break };
-            let Some(full) = self.visible().find_map(|scope| scope.imported.get(first)) else {
-                if step == 0 && !self.visible().any(|scope| scope.defined.contains(first)) {
-                    let globs = self.visible().flat_map(|scope| &scope.globs);
-                    let behind = globs.map(|glob| glob.iter().chain(&path).cloned().collect());
-                    return behind.chain([path.clone()]).collect();
-                }
-                break;
+            let Some(full) = scopes.iter().rev().find_map(|scope| scope.imported.get(first)) else {
+                let known = scopes.iter().any(|scope| scope.defined.contains(first));
+                return if known || step > 0 { vec![path] } else { self.behind_globs(path, scopes, around) };
             };
             let next: Vec<String> = full.iter().chain(&path[1..]).cloned().collect();
             if next == path {
@@ -80,6 +76,21 @@ impl Names {
             path = next;
         }
         vec![path]
+    }
+
+    /// A name that is neither imported nor defined: a `*` may have brought it, from another crate or from the module around.
+    fn behind_globs(&self, path: Vec<String>, scopes: &[Scope], around: usize) -> Vec<Vec<String>> {
+        let mut all = vec![path.clone()];
+        for glob in scopes.iter().flat_map(|scope| &scope.globs) {
+            match glob.first().map(String::as_str) {
+                Some("super") if glob.len() == 1 && around > 0 => all.extend(self.resolve_at(path.clone(), around)),
+                Some("super" | "self" | "crate") | None => {}
+                Some(_) => all.push(glob.iter().chain(&path).cloned().collect()),
+            }
+        }
+        all.sort();
+        all.dedup();
+        all
     }
 }
 
@@ -152,6 +163,16 @@ mod tests {
     fn what_a_star_may_have_brought_is_one_of_several() {
         assert_eq!(resolved("use libc::*;", "poll"), ["libc::poll", "poll"]);
         assert_eq!(resolved("use libc::*; fn poll() {}", "poll"), ["poll"]);
+    }
+
+    #[test]
+    fn tests_see_what_the_module_around_them_imports() {
+        let [outer, inner] = ["use std::fs;", "use super::*;"].map(|text| syn::parse_file(text).unwrap());
+        let mut names = Names::default();
+        names.enter(true, outer.items.iter());
+        names.enter(true, inner.items.iter());
+        let path = vec!["fs".to_owned(), "read".to_owned()];
+        assert!(names.resolve(path).contains(&["std", "fs", "read"].map(str::to_owned).to_vec()));
     }
 
     #[test]

@@ -118,6 +118,9 @@ pub(super) fn of_expression(path: &[String]) -> Option<Kind> {
         return if own { Some(Kind::BlockingCall) } else { of_system(last) };
     }
     let at = before.iter().position(|segment| STD.contains(&segment.as_str()))?;
+    if !last.starts_with(|first: char| first.is_lowercase() || first == '_') {
+        return None; // a type or a constant, which does nothing by itself
+    }
     let rest: Vec<&str> = path[at + 1..].iter().map(String::as_str).collect();
     match rest.as_slice() {
         ["time", "SystemTime", ..] => Some(Kind::Clock),
@@ -176,6 +179,8 @@ mod tests {
             ("libc::getpid", None),
             ("std::time::SystemTime::now", Some(Kind::Clock)),
             ("std::time::Instant::now", None),
+            ("std::time::SystemTime::UNIX_EPOCH", None),
+            ("std::fs::File", None),
             ("std::net::Ipv4Addr::new", None),
             ("std::net::TcpStream::connect", Some(Kind::InputOutput)),
             ("core::arch::x86_64::_rdtsc", Some(Kind::Processor)),

@@ -17,7 +17,7 @@ use syn::{
 
 use super::attributes::{self, Effective, Gate, Reader};
 use super::cfg::{Cfgs, Truth};
-use super::findings::{Findings, Kind, Place};
+use super::findings::{Findings, Kind, Place, Ways};
 use super::macros::Known;
 use super::modules::Position;
 use super::names::{self, Names};
@@ -39,6 +39,8 @@ pub(super) struct Walker<'a> {
     file: PathBuf,
     /// Inside of code that only tests have.
     test: bool,
+    /// The ways of checking in which the code around is there.
+    ways: Ways,
     /// Inside of a macro whose meaning is not known.
     pub(super) in_macro: bool,
     seen: BTreeSet<(PathBuf, bool)>,
@@ -61,6 +63,7 @@ impl<'a> Walker<'a> {
             position: Position::root(root),
             file: PathBuf::new(),
             test: false,
+            ways: Ways::BOTH,
             in_macro: false,
             seen: BTreeSet::new(),
         }
@@ -77,7 +80,7 @@ impl<'a> Walker<'a> {
     pub(super) fn add(&mut self, kind: Kind, span: Span, what: impl Into<String>) {
         let file = self.file.strip_prefix(self.root).unwrap_or(&self.file).to_string_lossy().into_owned();
         let (line, what) = (span.start().line, what.into());
-        self.found.add(kind, Place { file, line, what, test: self.test });
+        self.found.add(kind, Place { file, line, what, test: self.test, ways: self.ways });
     }
 
     /// The switches that were met in this file.
@@ -85,7 +88,7 @@ impl<'a> Walker<'a> {
         let file = self.file.strip_prefix(self.root).unwrap_or(&self.file).to_string_lossy().into_owned();
         for (line, name) in std::mem::take(&mut self.reader.switches) {
             let what = format!("cfg({name})");
-            self.found.add(Kind::Switch, Place { file: file.clone(), line, what, test: false });
+            self.found.add(Kind::Switch, Place { file: file.clone(), line, what, test: false, ways: Ways::BOTH });
         }
     }
 
@@ -114,8 +117,9 @@ impl<'a> Walker<'a> {
         self.in_file(file, position, |walker| match syn::parse_file(&text) {
             Ok(file) => walker.visit_file(&file),
             Err(error) => {
-                let what = format!("cannot be parsed: {error}");
+                let what = format!("cannot be parsed ({error}): of this file only tokens were looked at");
                 walker.add(Kind::Unreadable, error.span(), what);
+                walker.scan(text.parse().unwrap_or_default());
             }
         });
     }
@@ -132,18 +136,19 @@ impl<'a> Walker<'a> {
 
     /// Goes into what a condition decides about.
     pub(super) fn in_gate(&mut self, gate: Gate, inside: impl FnOnce(&mut Self)) {
-        if gate.there == Truth::No {
-            return;
-        }
-        let before = self.test;
+        let before = (self.test, self.ways);
         self.test |= gate.only_tests;
-        inside(self);
-        self.test = before;
+        self.ways.shims &= gate.shims != Truth::No;
+        self.ways.std &= gate.std != Truth::No;
+        if self.ways.shims || self.ways.std {
+            inside(self);
+        }
+        (self.test, self.ways) = before;
     }
 
     fn is_compiled(&mut self, attributes: &[Attribute]) -> bool {
         let effective = self.reader.effective(attributes);
-        self.reader.gate(&effective).there != Truth::No
+        self.reader.gate(&effective).there() != Truth::No
     }
 
     /// The items of a module.
@@ -166,31 +171,36 @@ impl<'a> Walker<'a> {
     }
 
     fn attributes_of_crate(&mut self, attributes: &[Effective]) {
-        for Effective { meta, there } in attributes {
-            let Meta::List(list) = meta else {
-                if meta.path().is_ident("no_std") && !self.test {
-                    self.add(Kind::NoStd, meta.span(), "#![no_std]");
+        for Effective { meta, gate } in attributes {
+            let certain = gate.shims == Truth::Yes || gate.std == Truth::Yes;
+            self.in_gate(*gate, |walker| match meta {
+                Meta::List(list) if list.path.is_ident("feature") && certain => {
+                    walker.add(Kind::UnstableFeature, list.span(), format!("#![feature({})]", list.tokens));
                 }
-                continue;
-            };
-            if list.path.is_ident("feature") && *there == Truth::Yes {
-                self.add(Kind::UnstableFeature, list.span(), format!("#![feature({})]", list.tokens));
-            }
+                Meta::Path(path) if path.is_ident("no_std") && !walker.test => {
+                    walker.add(Kind::NoStd, path.span(), "#![no_std]");
+                }
+                _ => {}
+            });
         }
     }
 
     fn attributes_of_item(&mut self, attributes: &[Effective]) {
-        for Effective { meta, .. } in attributes {
-            if meta.path().is_ident("global_allocator") {
-                self.add(Kind::GlobalAllocator, meta.span(), "#[global_allocator]");
-            } else if meta.path().is_ident("thread_local") {
-                self.add(Kind::ThreadLocal, meta.span(), "#[thread_local]");
-            } else if let Meta::List(list) = meta
-                && list.path.is_ident("cfg")
-                && list.tokens.to_string().split(|c: char| !c.is_alphanumeric()).any(|word| word == "mc")
-            {
-                self.found.names_mc |= self.mc.is_some();
-            }
+        for Effective { meta, gate } in attributes {
+            self.in_gate(*gate, |walker| match meta {
+                Meta::Path(path) if path.is_ident("global_allocator") => {
+                    walker.add(Kind::GlobalAllocator, path.span(), "#[global_allocator]");
+                }
+                Meta::Path(path) if path.is_ident("thread_local") => {
+                    walker.add(Kind::ThreadLocal, path.span(), "#[thread_local]");
+                }
+                Meta::List(list) if list.path.is_ident("cfg") => {
+                    let text = list.tokens.to_string();
+                    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                    walker.found.names_mc |= walker.mc.is_some() && words.any(|word| word == "mc");
+                }
+                _ => {}
+            });
         }
     }
 

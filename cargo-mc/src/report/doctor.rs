@@ -99,7 +99,11 @@ fn std(std: Std) -> &'static str {
 
 /// `4 places: src/a.rs:3 asm!, src/a.rs:9 asm!, src/b.rs:1 asm!, ..`
 fn places(places: &BTreeSet<Place>) -> String {
-    let place = |place: &Place| format!("{}:{} {}", place.file, place.line, place.what);
+    let place = |place: &Place| {
+        let only = only(place)
+            .map_or(String::new(), |way| format!(" (only with {})", if way == "std" { "`--std`" } else { way }));
+        format!("{}:{} {}{only}", place.file, place.line, place.what)
+    };
     let first: Vec<String> = places.iter().take(SHOWN).map(place).collect();
     let more = if places.len() > SHOWN { ", .." } else { "" };
     let tests = if places.iter().all(|place| place.test) { " (in tests)" } else { "" };
@@ -166,6 +170,15 @@ fn finding(kind: Kind, places: &BTreeSet<Place>) -> FindingLine<'_> {
     }
 }
 
+/// The one way in which it is there.
+fn only(place: &Place) -> Option<&'static str> {
+    match (place.ways.shims, place.ways.std) {
+        (true, false) => Some("shims"),
+        (false, true) => Some("std"),
+        _ => None,
+    }
+}
+
 fn line_of(place: &Place) -> PlaceLine<'_> {
-    PlaceLine { file: &place.file, line: place.line, what: &place.what, test: place.test }
+    PlaceLine { file: &place.file, line: place.line, what: &place.what, test: place.test, only: only(place) }
 }

@@ -215,6 +215,9 @@ pub(super) struct PlaceLine<'a> {
     pub(super) what: &'a str,
     /// Only tests have it.
     pub(super) test: bool,
+    /// It is there in one of the two ways only, by a `cfg(mc)`.
+    #[cfg_attr(test, schemars(extend("enum" = ["shims", "std", null])))]
+    pub(super) only: Option<&'a str>,
 }
 
 #[cfg(test)]
