@@ -110,7 +110,10 @@ impl Reader<'_> {
             {
                 gate = gate.and(self.condition(&list.tokens));
             }
-            gate.only_tests |= path.segments.last().is_some_and(|segment| segment.ident == "test");
+            if path.segments.last().is_some_and(|segment| segment.ident == "test") {
+                let there = Truth::from(self.builds_tests);
+                gate = gate.and(Gate { shims: there, std: there, only_tests: true });
+            }
         }
         gate
     }

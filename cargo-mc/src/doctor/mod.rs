@@ -16,6 +16,9 @@ mod names;
 mod paths;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};

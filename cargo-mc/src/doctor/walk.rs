@@ -13,6 +13,7 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, Expr, ExprLit, ExprPath, File, ForeignItem, Item, ItemForeignMod, ItemMod, ItemStatic, Lit, Meta,
+    Visibility,
 };
 
 use super::attributes::{self, Effective, Gate, Reader};
@@ -43,7 +44,7 @@ pub(super) struct Walker<'a> {
     ways: Ways,
     /// Inside of a macro whose meaning is not known.
     pub(super) in_macro: bool,
-    seen: BTreeSet<(PathBuf, bool)>,
+    seen: BTreeSet<(PathBuf, bool, Ways)>,
 }
 
 /// The crate whose foreign functions count where they are called.
@@ -104,7 +105,7 @@ impl<'a> Walker<'a> {
 
     /// A file that is part of this one, where `from` names it.
     pub(super) fn enter_file(&mut self, file: &Path, position: Position, from: Span) {
-        if !self.seen.insert((file.to_owned(), self.test)) {
+        if !self.seen.insert((file.to_owned(), self.test, self.ways)) {
             return;
         }
         let text = match fs::read_to_string(file) {
@@ -167,6 +168,14 @@ impl<'a> Walker<'a> {
             if in_expression && let Some(kind) = paths::of_expression(&path) {
                 self.add(kind, span, path.join("::"));
             }
+        }
+    }
+
+    /// What is handed on under a name of the crate's own, which nobody follows, counts where it is handed on.
+    fn re_export(&mut self, path: &[String], span: Span) {
+        let inside: Vec<String> = path.iter().cloned().chain(["_".to_owned()]).collect();
+        if let Some(kind) = paths::of_expression(path).or_else(|| paths::of_expression(&inside)) {
+            self.add(kind, span, format!("use {}", path.join("::")));
         }
     }
 
@@ -271,6 +280,9 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     fn visit_item_use(&mut self, declaration: &'ast syn::ItemUse) {
         for (name, mut path) in names::imports(&declaration.tree) {
             path.extend(name.is_none().then(|| "*".to_owned()));
+            if !matches!(declaration.vis, Visibility::Inherited) {
+                self.re_export(&path, declaration.span());
+            }
             self.path(path, declaration.span(), false);
         }
     }

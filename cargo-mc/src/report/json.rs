@@ -175,7 +175,7 @@ pub(super) struct CrateLine<'a> {
     #[cfg_attr(test, schemars(extend("enum" = ["facade", "memory", "uncontrolled", "refused"])))]
     pub(super) std: &'a str,
     /// What of std it uses that `--std` replaces.
-    #[cfg_attr(test, schemars(inner(extend("enum" = ["atomics", "locks", "threads", "thread_locals", "instant"]))))]
+    #[cfg_attr(test, schemars(extend("items" = serde_json::json!({"enum": ["atomics", "locks", "threads", "thread_locals", "instant"]}))))]
     pub(super) uses: Vec<&'a str>,
     pub(super) findings: Vec<FindingLine<'a>>,
 }
