@@ -116,7 +116,7 @@ impl Kind {
         match self {
             Self::Unreadable => Advice::same(
                 "source that could not be read",
-                (Unknown, "what is in it is not in this report"),
+                (Unknown, "what is in it may be missing in this report"),
                 "look at it, or build with `cargo test` to see whether rustc can",
             ),
             Self::Generated => Advice::same(
@@ -166,7 +166,7 @@ impl Kind {
                 "calls that wait in the system",
                 (
                     Uncontrolled,
-                    "all threads of the test wait along, at last with a `hang`; what is waited for is not explored",
+                    "all threads of the test wait along, which is a `hang` after `--hang-limit`; what is waited for is not explored",
                 ),
                 OTHER_CODE,
             ),
@@ -219,7 +219,7 @@ impl Kind {
             Self::Clock => Advice::same(
                 "the real time (`SystemTime`, `clock_gettime`)",
                 (Uncontrolled, "two executions may differ: `nondeterminism` where it matters"),
-                "`std::time::Instant` under `--std`, `mc::time::Instant` with the shims: both are virtual",
+                "with the shims, `mc::time::SystemTime`; for `--std`, `std::time::Instant`: both are virtual",
             ),
             Self::InputOutput => Advice::same(
                 "files, sockets, processes",
@@ -344,5 +344,48 @@ impl Std {
             Self::Uncontrolled => "uncontrolled",
             Self::Refused => "refused",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_lists_every_kind_with_its_title_and_levels() {
+        let page = include_str!("../../../docs/doctor.md");
+        for kind in Kind::ALL {
+            let advice = kind.advice();
+            let (shims, std) = (advice.shims.0.name(), advice.std.0.name());
+            let line = format!("| `{}` | {} | {shims} | {std} |", kind.name(), advice.title);
+            assert!(page.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_an_advice_of_its_own() {
+        let titles: std::collections::BTreeSet<_> = Kind::ALL.into_iter().map(|kind| kind.advice().title).collect();
+        assert_eq!(titles.len(), Kind::ALL.len());
+    }
+
+    #[test]
+    fn a_crate_is_as_controlled_as_the_worst_of_what_is_there_in_a_way() {
+        use crate::doctor::findings::{Place, Used};
+        let place = |ways| Place { file: String::new(), line: 1, what: String::new(), test: false, ways };
+        let mut found = Findings::default();
+        assert_eq!((Shims::of(&found), Std::of(&found)), (Shims::Nothing, Std::Memory));
+        found.used.insert(Used::Locks);
+        assert_eq!((Shims::of(&found), Std::of(&found)), (Shims::NotSeen, Std::Facade));
+        found.names_mc = true;
+        found.add(Kind::StaticMut, place(Ways { shims: false, std: true }));
+        assert_eq!((Shims::of(&found), Std::of(&found)), (Shims::Controlled, Std::Facade));
+        found.add(Kind::StaticMut, place(Ways::BOTH));
+        assert_eq!((Shims::of(&found), Std::of(&found)), (Shims::Uncontrolled, Std::Facade));
+        found.add(Kind::GlobalAllocator, place(Ways { shims: true, std: false }));
+        assert_eq!(Std::of(&found), Std::Facade);
+        found.add(Kind::Assembly, place(Ways::BOTH));
+        assert_eq!(Std::of(&found), Std::Uncontrolled);
+        found.add(Kind::UnstableFeature, place(Ways::BOTH));
+        assert_eq!((Shims::of(&found), Std::of(&found)), (Shims::Refused, Std::Refused));
     }
 }

@@ -81,6 +81,35 @@ impl Findings {
 }
 
 impl Kind {
+    /// In the order in which they are told.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 24] = [
+        Self::GlobalAllocator,
+        Self::UnstableFeature,
+        Self::RustFlags,
+        Self::Unreadable,
+        Self::Generated,
+        Self::ForeignThread,
+        Self::BlockingCall,
+        Self::NativeCode,
+        Self::ForeignFunction,
+        Self::Assembly,
+        Self::Processor,
+        Self::ThreadLocal,
+        Self::Intrinsic,
+        Self::Clock,
+        Self::InputOutput,
+        Self::Futex,
+        Self::Random,
+        Self::StaticMut,
+        Self::StdThread,
+        Self::StandIn,
+        Self::CrateType,
+        Self::Switch,
+        Self::NoStd,
+        Self::PanicAbort,
+    ];
+
     /// As programs read it.
     pub(crate) fn name(self) -> &'static str {
         match self {

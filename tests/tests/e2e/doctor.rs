@@ -16,8 +16,19 @@ fn programs_read_a_line_for_each_crate() {
     let fixture = fixture("doctor");
     let run = fixture.cargo_mc(["doctor", "--message-format", "json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    snapshot("doctor_json", &fixture, &run.stdout);
+    let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let repository = std::path::Path::new(repository).canonicalize().unwrap();
+    // The fixture names the packages of this repository by their path.
+    let text = fixture.normalised(&run.stdout).replace(&*repository.to_string_lossy(), "[REPOSITORY]");
+    snapshot("doctor_json", &fixture, &text);
     assert_eq!(run.lines_of("doctor")[0]["crates"], run.lines_of("crate").len());
+    let schema = repository.join("cargo-mc/schema/messages.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for line in run.lines() {
+        let errors: Vec<_> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {line}");
+    }
     let again = fixture.cargo_mc(["doctor", "--message-format", "json"]);
     assert_eq!(again.stdout, run.stdout);
 }
