@@ -77,7 +77,8 @@ impl Kind {
             | Self::Random
             | Self::StaticMut
             | Self::StdThread
-            | Self::StandIn => self.of_rust(),
+            | Self::StandIn
+            | Self::Leak => self.of_rust(),
         }
     }
 
@@ -203,8 +204,13 @@ impl Kind {
     }
 
     fn of_rust(self) -> Advice {
-        use Level::{Controlled, Uncontrolled};
+        use Level::{Controlled, Note, Uncontrolled};
         match self {
+            Self::Leak => Advice::same(
+                "memory that is leaked on purpose",
+                (Note, "a `leak`; with `--std` not if a static points to it, directly or through other memory"),
+                "`--allow-leaks`, or `allow_leaks` in the attribute of a test",
+            ),
             Self::ThreadLocal => Advice::same(
                 "`#[thread_local]`",
                 (Uncontrolled, "one for all threads of a test, which share a thread of the system"),

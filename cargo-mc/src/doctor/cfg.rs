@@ -34,20 +34,8 @@ impl From<bool> for Truth {
 /// Differ between profiles.
 const EITHER: [&str; 2] = ["debug_assertions", "overflow_checks"];
 /// Set by tools or by flags, never by the build script of a crate, so that they are false where nobody set them.
-const BY_FLAG: [&str; 12] = [
-    "unix",
-    "windows",
-    "doc",
-    "doctest",
-    "docsrs",
-    "miri",
-    "kani",
-    "clippy",
-    "rustfmt",
-    "fuzzing",
-    "proc_macro",
-    "tokio_unstable",
-];
+const BY_FLAG: [&str; 11] =
+    ["unix", "windows", "doc", "doctest", "docsrs", "miri", "kani", "clippy", "rustfmt", "fuzzing", "proc_macro"];
 
 /// What holds for the code of one crate.
 #[derive(Clone, Debug)]

@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     StaticMut,
     StdThread,
     StandIn,
+    Leak,
     CrateType,
     Switch,
     NoStd,
@@ -83,7 +84,7 @@ impl Findings {
 impl Kind {
     /// In the order in which they are told.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::GlobalAllocator,
         Self::UnstableFeature,
         Self::RustFlags,
@@ -104,6 +105,7 @@ impl Kind {
         Self::StaticMut,
         Self::StdThread,
         Self::StandIn,
+        Self::Leak,
         Self::CrateType,
         Self::Switch,
         Self::NoStd,
@@ -133,6 +135,7 @@ impl Kind {
             Self::StaticMut => "static_mut",
             Self::StdThread => "std_thread",
             Self::StandIn => "stand_in",
+            Self::Leak => "leak",
             Self::CrateType => "crate_type",
             Self::Switch => "switch",
             Self::NoStd => "no_std",

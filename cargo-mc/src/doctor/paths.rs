@@ -118,6 +118,9 @@ pub(super) fn of_expression(path: &[String]) -> Option<Kind> {
         let own = before[at] == "rustix" && before.iter().any(|segment| segment == "futex");
         return if own { Some(Kind::BlockingCall) } else { of_system(last) };
     }
+    if last == "leak" && before.last().is_some_and(|owner| ["Box", "String", "Vec"].contains(&owner.as_str())) {
+        return Some(Kind::Leak);
+    }
     let at = before.iter().position(|segment| STD.contains(&segment.as_str()))?;
     if !last.starts_with(|first: char| first.is_lowercase() || first == '_') {
         return None; // a type or a constant, which does nothing by itself
@@ -179,6 +182,7 @@ mod tests {
             ("nix::sys::wait::waitpid", Some(Kind::BlockingCall)),
             ("libc::getrandom", Some(Kind::Random)),
             ("libc::getentropy", Some(Kind::Processor)),
+            ("Box::leak", Some(Kind::Leak)),
             ("libc::getpid", None),
             ("std::time::SystemTime::now", Some(Kind::Clock)),
             ("std::time::Instant::now", None),

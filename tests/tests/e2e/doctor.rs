@@ -71,3 +71,14 @@ fn what_cannot_be_asked_is_an_error() {
     let run = fixture.cargo_mc(["doctor"]);
     assert!(run.code == 102 && run.stderr.contains("Cargo.toml"), "{}", run.stderr);
 }
+
+#[test]
+fn flags_for_rustc_count_as_in_a_build() {
+    let fixture = fixture("doctor").with_env("RUSTFLAGS", "-C panic=abort --cfg windows");
+    let run = fixture.cargo_mc(["doctor", "--message-format", "json", "-p", "app"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.lines_of("doctor")[0]["findings"][0]["kind"], "rustflags");
+    let app = &run.lines_of("crate")[0];
+    let files = app["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == "io").unwrap();
+    assert_eq!(files["count"], 2, "{files}");
+}
