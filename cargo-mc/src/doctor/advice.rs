@@ -167,7 +167,7 @@ impl Kind {
                 "calls that wait in the system",
                 (
                     Uncontrolled,
-                    "all threads of the test wait along, which is a `hang` after `--hang-limit`; what is waited for is not explored",
+                    "what is waited for is not explored, and all threads of the test wait along: `uncontrolled` where the call is noticed, a `hang` where it takes long",
                 ),
                 OTHER_CODE,
             ),
@@ -183,7 +183,7 @@ impl Kind {
                 "functions that are not Rust's",
                 (
                     Uncontrolled,
-                    "what they do to memory is not compared, and where they wait the test is a `hang`: `PROVED` does not speak of them",
+                    "what they do to memory is not compared, what they wait for is not explored: `PROVED` does not speak of them",
                 ),
                 OTHER_CODE,
             ),

@@ -51,6 +51,11 @@ fn each_kind_is_found_where_it_is() {
         ("fn f() { unsafe { std::arch::x86_64::_mm_mfence() } }", &["assembly:1"]),
         ("extern \"C\" {\n    fn deflate();\n    static VERSION: u8;\n}", &["foreign_function:2"]),
         ("unsafe extern \"C\" { fn pthread_create(); fn epoll_wait(); }", &["foreign_thread:1", "blocking_call:1"]),
+        (
+            "unsafe extern \"C\" { pub safe fn f(); unsafe fn g(); safe static A: u8; type T; }",
+            &["foreign_function:1", "foreign_function:1"],
+        ),
+        ("pub macro m() { asm!(); libc::poll() }", &["blocking_call:1", "assembly:1"]),
         ("#[link(name = \"z\", kind = \"static\")] unsafe extern \"C\" {}", &["native_code:1"]),
         (
             "use libc::{poll as wait, SYS_futex};\nfn f() { wait(); libc::syscall(SYS_futex); }",

@@ -262,7 +262,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         let gate = self.reader.gate(&effective);
         self.in_gate(gate, |walker| {
             walker.attributes_of_item(&effective);
-            visit::visit_item(walker, item);
+            match item {
+                Item::Verbatim(tokens) => walker.scan(tokens.clone()),
+                item => visit::visit_item(walker, item),
+            }
         });
     }
 
@@ -311,16 +314,27 @@ impl<'ast> Visit<'ast> for Walker<'_> {
                 let name = function.sig.ident.to_string();
                 let kind = paths::of_system(&name).unwrap_or(Kind::ForeignFunction);
                 walker.add(kind, function.span(), name);
+            } else if let ForeignItem::Verbatim(tokens) = item
+                && !walker.binding
+                && tokens.clone().into_iter().any(|tree| tree.to_string() == "fn")
+            {
+                walker.add(Kind::ForeignFunction, tokens.span(), "of a form that is not known");
             }
         });
     }
 
     fn visit_impl_item(&mut self, item: &'ast syn::ImplItem) {
-        self.gated(attributes::of_impl_item(item), |walker| visit::visit_impl_item(walker, item));
+        self.gated(attributes::of_impl_item(item), |walker| match item {
+            syn::ImplItem::Verbatim(tokens) => walker.scan(tokens.clone()),
+            item => visit::visit_impl_item(walker, item),
+        });
     }
 
     fn visit_trait_item(&mut self, item: &'ast syn::TraitItem) {
-        self.gated(attributes::of_trait_item(item), |walker| visit::visit_trait_item(walker, item));
+        self.gated(attributes::of_trait_item(item), |walker| match item {
+            syn::TraitItem::Verbatim(tokens) => walker.scan(tokens.clone()),
+            item => visit::visit_trait_item(walker, item),
+        });
     }
 
     fn visit_block(&mut self, block: &'ast syn::Block) {
@@ -344,7 +358,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_expr(&mut self, expression: &'ast Expr) {
-        self.gated(attributes::of_expression(expression), |walker| visit::visit_expr(walker, expression));
+        self.gated(attributes::of_expression(expression), |walker| match expression {
+            Expr::Verbatim(tokens) => walker.scan(tokens.clone()),
+            expression => visit::visit_expr(walker, expression),
+        });
     }
 
     fn visit_arm(&mut self, arm: &'ast syn::Arm) {
