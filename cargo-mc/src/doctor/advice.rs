@@ -138,7 +138,7 @@ impl Kind {
                 title: "a switch to the types of loom or shuttle",
                 shims: (Note, "its suite, if it has one, is checked as it is written"),
                 std: (Controlled, "the switch is off: the crate is checked as it is built for users"),
-                remedy: "`cargo mc test --loom` or `--shuttle`; `--loom=NAME` where the cfg has another name, `--features` where a feature is needed",
+                remedy: "`cargo mc test --release` with the flags that stand after the place",
             },
             _ => Advice {
                 title: "no std",

@@ -117,19 +117,26 @@ pub(super) fn is_switch(name: &str) -> bool {
     ["loom", "shuttle"].iter().any(|tool| name == *tool || name.ends_with(&format!("_{tool}")))
 }
 
-/// The switches that a condition asks for.
+/// The switches that a condition asks for, each with the flags that turn it on for a check.
 pub(super) fn switches(condition: &CfgExpr, found: &mut BTreeSet<String>) {
     match condition {
         CfgExpr::Not(inner) => switches(inner, found),
         CfgExpr::All(several) | CfgExpr::Any(several) => several.iter().for_each(|inner| switches(inner, found)),
         CfgExpr::Value(Cfg::Name(name)) if is_switch(name.as_str()) => {
-            found.insert(name.to_string());
+            let tool = tool(name.as_str());
+            let flag = if name.as_str() == tool { format!("--{tool}") } else { format!("--{tool}={name}") };
+            found.insert(format!("cfg({name}) `{flag}`"));
         }
         CfgExpr::Value(Cfg::KeyPair(key, value)) if key == "feature" && is_switch(value) => {
-            found.insert(format!("feature = \"{value}\""));
+            found.insert(format!("feature = \"{value}\" `--{} --features {value}`", tool(value)));
         }
         CfgExpr::Value(_) | CfgExpr::True | CfgExpr::False => {}
     }
+}
+
+/// The checker that a switch turns to.
+fn tool(switch: &str) -> &'static str {
+    if switch.ends_with("loom") { "loom" } else { "shuttle" }
 }
 
 #[cfg(test)]
@@ -185,6 +192,8 @@ mod tests {
     fn switches_are_found_inside_of_conditions() {
         let mut found = BTreeSet::new();
         switches(&"all(not(crossbeam_loom), any(feature = \"shuttle\", gloom))".parse().unwrap(), &mut found);
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["crossbeam_loom", "feature = \"shuttle\""]);
+        let expected =
+            ["cfg(crossbeam_loom) `--loom=crossbeam_loom`", "feature = \"shuttle\" `--shuttle --features shuttle`"];
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn look(node: &Node, found: &mut Findings) {
     }
     let switches = package.dependencies.iter().filter(|other| ["loom", "shuttle"].contains(&other.name.as_str()));
     for checker in switches {
-        add(Kind::Switch, line_of(&manifest, &checker.name), format!("depends on `{}`", checker.name));
+        add(Kind::Switch, line_of(&manifest, &checker.name), format!("depends on `{0}` `--{0}`", checker.name));
     }
 }
 

@@ -87,8 +87,7 @@ impl<'a> Walker<'a> {
     /// The switches that were met in this file.
     fn add_switches(&mut self) {
         let file = self.file.strip_prefix(self.root).unwrap_or(&self.file).to_string_lossy().into_owned();
-        for (line, name) in std::mem::take(&mut self.reader.switches) {
-            let what = format!("cfg({name})");
+        for (line, what) in std::mem::take(&mut self.reader.switches) {
             self.found.add(Kind::Switch, Place { file: file.clone(), line, what, test: false, ways: Ways::BOTH });
         }
     }
