@@ -144,19 +144,38 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
+/// The user's own flags for rustc, from wherever cargo may take them.
+pub(crate) fn users_flags() -> Vec<String> {
+    let environment = environment();
+    let here = std::env::current_dir().unwrap_or_default();
+    let home = cargo_home(&environment);
+    rustflags::of_user(&environment, &config::read(&here, home.as_deref()))
+}
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 /// With `settings` the lock file is about to change, so that only without them it is held against `--locked`.
 fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> MetadataCommand {
-    let mut command = MetadataCommand::new();
     let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
     let settings = settings.iter().flat_map(|setting| ["--config".to_owned(), setting.clone()]);
-    command.cargo_path(cargo).other_options(lock.into_iter().chain(settings).collect::<Vec<_>>());
+    metadata_with(cargo, args, lock.into_iter().chain(settings).collect())
+}
+
+/// `cargo metadata` for the manifest that `args` name, with these options.
+pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, options: Vec<String>) -> MetadataCommand {
+    let mut command = MetadataCommand::new();
+    command.cargo_path(cargo).other_options(options);
     if let Some(path) = &args.manifest.manifest_path {
         command.manifest_path(path);
     }
     command
 }
 
-fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
+pub(crate) fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
     command.exec().map_err(|error| {
         BuildError::Metadata(match error {
             cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
@@ -166,9 +185,7 @@ fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
 }
 
 fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Result<Command, BuildError> {
-    let environment: BTreeMap<_, _> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let environment = environment();
     let here = std::env::current_dir().unwrap_or_default();
     let home = cargo_home(&environment);
     let flags = config::read(&here, home.as_deref());
