@@ -8,6 +8,7 @@ mod access;
 pub(crate) mod arena;
 mod awaits;
 mod cells;
+mod clock;
 mod conclude;
 mod coroutine;
 mod guide;

@@ -96,6 +96,8 @@ pub(crate) struct Thread {
     pub drawn: u64,
     /// Its virtual clock.
     pub clock: Duration,
+    /// What it was after each time that the thread slept, with how many events the thread had made by then.
+    pub sleeps: Vec<(u32, Duration)>,
     /// Events and tracked accesses, see `ops::activity`.
     pub activity: u64,
     /// The threads that it spawned last.
@@ -204,6 +206,7 @@ impl Default for Thread {
             stack_size: 0,
             locals: Vec::new(),
             clock: Duration::ZERO,
+            sleeps: Vec::new(),
             activity: 0,
             row: Row::default(),
             is_told_apart: false,
@@ -251,6 +254,7 @@ impl Thread {
         self.stack_size = 0;
         self.locals.clear();
         self.clock = Duration::ZERO;
+        self.sleeps.clear();
         self.activity = 0;
         self.row.clear();
         (self.is_told_apart, self.has_result) = (false, false);

@@ -288,9 +288,9 @@ const CLOCK_KEY: u64 = u64::from_le_bytes(*b"clock\0\0\0") | 1;
 pub fn now() -> Option<Duration> {
     learn(CLOCK_KEY);
     with_engine(|e| {
-        let me = &mut e.threads[e.current.slot()];
-        me.rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
-        me.clock
+        let clock = e.catch_up();
+        e.threads[e.current.slot()].rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
+        clock
     })
 }
 
@@ -298,8 +298,11 @@ pub fn now() -> Option<Duration> {
 pub fn sleep(time: Duration) -> bool {
     with_engine(|e| {
         let looked_at = e.has_learned(CLOCK_KEY);
+        if looked_at {
+            e.catch_up();
+        }
         let me = &mut e.threads[e.current.slot()];
-        me.clock = me.clock.saturating_add(time);
+        me.sleep(time);
         if looked_at {
             me.rounds.clear();
         }
