@@ -88,6 +88,7 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
+        self.made_progress();
         self.end_drops(false);
         let place = Where::Code(self.me_ref().calls.trace(code));
         // Not even remembered: it would take the place of what the crates did there before.
@@ -200,6 +201,7 @@ impl Engine {
 
     /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.
     pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
+        self.made_progress();
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
         let activity = self.me_ref().activity + self.me_ref().seen_writes;

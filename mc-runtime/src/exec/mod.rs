@@ -19,6 +19,7 @@ mod instrumented;
 mod last_look;
 mod leaks;
 mod learned;
+mod left;
 mod liveness;
 mod locations;
 mod memory;
@@ -178,7 +179,7 @@ pub(crate) struct Engine {
     pub order: Vec<EventId>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
-    left: Vec<memory::Left>,
+    left: left::Clocks,
     /// Who polls a future once more, see `last_look`.
     looking: Option<ThreadId>,
     /// Plain accesses of what is atomic otherwise.
@@ -246,7 +247,7 @@ impl Engine {
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
-            left: Vec::new(),
+            left: Default::default(),
             looking: None,
             unsync: Vec::new(),
             number: 0,
