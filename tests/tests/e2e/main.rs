@@ -6,6 +6,7 @@ mod crashes;
 mod interrupts;
 mod litmus;
 mod machines;
+mod os_threads;
 mod plain;
 mod protocol;
 mod replays;
