@@ -98,6 +98,33 @@ pub(crate) unsafe extern "C" fn pthread_create(
     }
 }
 
+type SetSpecific = unsafe extern "C" fn(libc::pthread_key_t, *const libc::c_void) -> libc::c_int;
+
+/// In place of the C library's: what it keeps is no part of the states by which rounds of a loop are told to be alike, so a round that changes it is like no other.
+///
+/// # Safety
+/// As `pthread_setspecific(3)`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_setspecific(
+    key: libc::pthread_key_t,
+    value: *const libc::c_void,
+) -> libc::c_int {
+    with_engine(|e| e.threads[e.current.slot()].rounds.clear());
+    static REAL: OnceLock<Option<SetSpecific>> = OnceLock::new();
+    // SAFETY: as in `pthread_create`.
+    let find = || unsafe {
+        std::mem::transmute::<*mut libc::c_void, Option<SetSpecific>>(libc::dlsym(
+            libc::RTLD_NEXT,
+            c"pthread_setspecific".as_ptr(),
+        ))
+    };
+    match *REAL.get_or_init(find) {
+        // SAFETY: passed on from our caller.
+        Some(real) => unsafe { real(key, value) },
+        None => libc::ENOSYS,
+    }
+}
+
 fn uncontrolled(engine: &mut Engine) {
     let site = users_frame();
     let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));

@@ -64,6 +64,7 @@ fn what_needs_threads_of_the_system_is_proved_on_them() {
         let test = test(&os, name);
         assert_eq!((&test["verdict"], &test["executions"]), (&"proved".into(), &executions.into()), "{test}");
     }
+    assert_eq!(test(&os, "tests::a_loop_that_counts_with_the_c_library_ends")["verdict"], "proved");
     // As its attribute says, whatever the variable does.
     for run in [&coroutines, &os] {
         let asked = test(run, "tests::the_attribute_asks_for_them");

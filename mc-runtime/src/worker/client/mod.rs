@@ -27,6 +27,15 @@ pub struct Binary {
     pub environment: Vec<(String, String)>,
 }
 
+/// How a worker is started, see [`Binary::replayed_by_hand`].
+#[derive(Clone, Debug)]
+pub struct ByHand {
+    /// Of the executable.
+    pub arguments: Vec<String>,
+    /// Variables that it gets on top of this process's own.
+    pub environment: Vec<(String, String)>,
+}
+
 /// What is to become of a running worker. Asked at each message, and about 20 times a second without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
@@ -224,17 +233,11 @@ impl Binary {
         Ok((now, Replayed::Failed(failure)))
     }
 
-    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger: its arguments and its variables. Its messages go to its
-    /// standard output.
-    pub fn replayed_by_hand(
-        &self,
-        test: &str,
-        options: &Options,
-        schedule: &str,
-    ) -> Result<(Vec<String>, Vec<(String, String)>), ClientError> {
+    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger. Its messages go to its standard output.
+    pub fn replayed_by_hand(&self, test: &str, options: &Options, schedule: &str) -> Result<ByHand, ClientError> {
         let task = Task::Replay { options: options.clone(), schedule: schedule.to_owned() };
-        let variables = process::environment(self, &task).map_err(|source| self.cannot_start(source))?;
-        Ok((arguments(test).map(str::to_owned).to_vec(), variables))
+        let environment = process::environment(self, &task).map_err(|source| self.cannot_start(source))?;
+        Ok(ByHand { arguments: arguments(test).map(str::to_owned).to_vec(), environment })
     }
 
     /// Reads a worker's messages until `last` says that one was the last, or the worker ends otherwise.
