@@ -29,6 +29,11 @@ pub(crate) enum Error {
     Attribute { test: String, file: String, line: u32, source: SettingError },
     #[error("cannot listen for signals: {0}")]
     Signals(std::io::Error),
+    #[error(
+        "cannot start `gdb`: {0}\n\
+         `--gdb` needs the GNU debugger (package `gdb` of most systems) in the `PATH`; without `--gdb` the execution is replayed event by event"
+    )]
+    Debugger(std::io::Error),
     #[error("stopped")]
     Interrupted,
 }
@@ -41,7 +46,7 @@ impl Error {
             Self::Doctor(error) => error.exit_code(),
             Self::Select(error) => error.exit_code(),
             Self::Client(error) => ExitCode::asked(error.exit_code()),
-            Self::Store(_) | Self::Attribute { .. } | Self::Signals(_) => ExitCode::Setup,
+            Self::Store(_) | Self::Attribute { .. } | Self::Signals(_) | Self::Debugger(_) => ExitCode::Setup,
             Self::Report(_) => ExitCode::Report,
             Self::Interrupted => ExitCode::Interrupted,
         }

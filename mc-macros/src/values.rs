@@ -43,7 +43,7 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 17] = [
+pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
@@ -58,6 +58,7 @@ pub(crate) const OPTIONS: [(&str, Form); 17] = [
     ("allow_leaks", Form::Flag),
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
+    ("threads", Form::Word(&["coroutines", "os"])),
     ("no_reduction", Form::Word(&["await", "barrier", "retry", "symmetry", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
@@ -246,6 +247,8 @@ mod tests {
             "data-race",
             "proved",
             "bounded",
+            "coroutines",
+            "os",
             "await",
             "barrier",
             "retry",

@@ -1,12 +1,13 @@
 //! What the process is made to tell the engine: panics of a test, and threads that it starts behind the engine's back.
 
-use crate::exec::{Engine, Found, Panicked};
+use crate::exec::{Engine, Found, Guide, Panicked};
 use crate::ops::with_engine;
 use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 
 /// Panics of controlled threads are remembered instead of printed, from now on.
 pub(crate) fn install() {
@@ -23,10 +24,46 @@ pub(crate) fn install() {
     });
 }
 
+/// From now on a debugger stops where a panic of a replayed execution is raised, after it was printed.
+pub(crate) fn stop_at_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            before(info);
+            let message = info.payload_as_str().unwrap_or("a panic with a payload that is no text");
+            with_engine(|e| stop_debugger(e, message));
+        }));
+    });
+}
+
+/// Has a debugger had its chance?
+pub(crate) fn has_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
+
 fn remember(engine: &mut Engine, message: &str, info: &PanicHookInfo<'_>) {
     let site = info.location().map(|l| (l.file().to_owned(), l.line()));
     let slot = engine.current.slot();
     engine.threads[slot].panicked = Some(Panicked { message: message.to_owned(), site });
+}
+
+/// A debugger has its breakpoint here (`cargo mc replay --gdb`): the replayed execution fails, or panics, in the code that called this.
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn mc_failure(message: &str) {
+    // SAFETY: no instruction; the compiler cannot leave the call out.
+    unsafe { std::arch::asm!("/* {} */", in(reg) message.as_ptr(), options(nostack, preserves_flags)) };
+}
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// A debugger stops here if an execution is replayed.
+pub(crate) fn stop_debugger(engine: &Engine, message: &str) {
+    if matches!(engine.guide, Guide::Follow(_)) {
+        STOPPED.store(true, Ordering::Relaxed);
+        mc_failure(message);
+    }
 }
 
 type Start = extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
@@ -47,16 +84,44 @@ pub(crate) unsafe extern "C" fn pthread_create(
     if with_engine(uncontrolled).is_some() {
         return libc::EAGAIN;
     }
+    static REAL: OnceLock<Option<Create>> = OnceLock::new();
     // SAFETY: the name of a function of the C library, which is there and has this signature.
-    let real = unsafe {
+    let find = || unsafe {
         std::mem::transmute::<*mut libc::c_void, Option<Create>>(libc::dlsym(
             libc::RTLD_NEXT,
             c"pthread_create".as_ptr(),
         ))
     };
-    match real {
+    match *REAL.get_or_init(find) {
         // SAFETY: passed on from our caller.
         Some(real) => unsafe { real(thread, attributes, start, argument) },
+        None => libc::ENOSYS,
+    }
+}
+
+type SetSpecific = unsafe extern "C" fn(libc::pthread_key_t, *const libc::c_void) -> libc::c_int;
+
+/// In place of the C library's: what it keeps is no part of the states by which rounds of a loop are told to be alike, so a round that changes it is like no other.
+///
+/// # Safety
+/// As `pthread_setspecific(3)`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_setspecific(
+    key: libc::pthread_key_t,
+    value: *const libc::c_void,
+) -> libc::c_int {
+    with_engine(|e| e.threads[e.current.slot()].rounds.clear());
+    static REAL: OnceLock<Option<SetSpecific>> = OnceLock::new();
+    // SAFETY: as in `pthread_create`.
+    let find = || unsafe {
+        std::mem::transmute::<*mut libc::c_void, Option<SetSpecific>>(libc::dlsym(
+            libc::RTLD_NEXT,
+            c"pthread_setspecific".as_ptr(),
+        ))
+    };
+    match *REAL.get_or_init(find) {
+        // SAFETY: passed on from our caller.
+        Some(real) => unsafe { real(key, value) },
         None => libc::ENOSYS,
     }
 }

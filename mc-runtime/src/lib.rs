@@ -27,6 +27,7 @@ pub mod schedule;
 pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
+pub mod system;
 #[cfg(feature = "unmodified")]
 mod system_calls;
 mod trace;

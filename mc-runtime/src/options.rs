@@ -107,6 +107,17 @@ pub enum Origin {
     Unmodified,
 }
 
+/// What runs a thread of the test. It makes no difference to what is explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threads {
+    /// A coroutine: all of them share one thread of the operating system, and its thread-locals.
+    #[default]
+    Coroutines,
+    /// A thread of the operating system, made for it in each execution, of which one runs at a time.
+    Os,
+}
+
 /// All options of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -140,6 +151,8 @@ pub struct Options {
     pub spurious_failures: u32,
     /// How often each thread may be woken from a `Condvar` or a `park` for no reason in an execution.
     pub spurious_wakeups: u32,
+    /// What runs its threads.
+    pub threads: Threads,
     /// What is left out.
     pub reductions: Reductions,
     /// For whom it was written.
@@ -176,6 +189,7 @@ impl Default for Options {
             allow_leaks: false,
             spurious_failures: 1,
             spurious_wakeups: 1,
+            threads: Threads::default(),
             reductions: Reductions::default(),
             origin: Origin::Own,
             asked: Asked::default(),

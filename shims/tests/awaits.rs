@@ -3,6 +3,8 @@
 //! One test: rounds of a loop are told apart by all writable memory of the process, so nothing else may run in it.
 #![cfg(mc)]
 
+mod common;
+
 use std::sync::atomic::AtomicUsize as Count;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
@@ -26,7 +28,7 @@ fn check(body: fn()) -> Outcome {
 }
 
 fn check_with(options: &Options, body: fn()) -> Outcome {
-    mc_runtime::check::check(options, move || mc::__private::run_body(body))
+    common::explore(options, body)
 }
 
 #[test]
@@ -109,7 +111,7 @@ fn two_that_wait_for_each_other_take_turns() {
                 }
             });
         };
-        let outcome = mc_runtime::check::check(&Options::default(), ping_pong);
+        let outcome = common::explore(&Options::default(), ping_pong);
         assert_eq!((outcome.verdict, outcome.executions, outcome.blocked), (Verdict::Proved, 1, 0));
     }
 }

@@ -3,6 +3,8 @@
 //! A process of its own, in which one exploration is made at a time: what other threads of a process write makes rounds look different.
 #![cfg(mc)]
 
+mod common;
+
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64 as Plain;
@@ -12,7 +14,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicUsize, fence};
 use mc::thread;
-use mc_runtime::check;
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::Verdict;
 
@@ -28,7 +29,7 @@ fn saw(values: &[usize]) {
 fn explored(reductions: Reductions, body: fn()) -> (Vec<u64>, u64) {
     SEEN.iter().for_each(|word| word.store(0, Relaxed));
     let options = Options { reductions, allow_panics: true, ..Options::default() };
-    let outcome = check::check(&options, move || mc::__private::run_body(body));
+    let outcome = common::explore(&options, body);
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
     (SEEN.iter().map(|word| word.load(Relaxed)).collect(), outcome.executions)
 }

@@ -2,18 +2,19 @@
 //! must be found.
 #![cfg(mc)]
 
+mod common;
+
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
 use mc::sync::atomic::AtomicUsize;
 use mc::sync::{Arc, Barrier, Condvar, Mutex};
 use mc::thread::{self, JoinHandle};
-use mc_runtime::check;
 use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
 fn explore(options: &Options, body: fn()) -> Outcome {
-    check::check(options, move || mc::__private::run_body(body))
+    common::explore(options, body)
 }
 
 /// Executions with and without the reduction. Without it, they are those of the specification.

@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mc_runtime::options::Threads;
+
 /// A cargo command for this workspace that compiles with `--cfg mc`, into the folder `name` of the target directory
 /// that holds `tmpdir` (pass `env!("CARGO_TARGET_TMPDIR")`, or another folder directly in the target directory).
 /// The caller's own rustflags are kept, and the profile is the one that this crate was compiled with.
@@ -27,18 +29,19 @@ pub fn cargo(subcommand: &str, tmpdir: &str, name: &str) -> Command {
     command
 }
 
-/// Runs the tests of `package` that `targets` (as for cargo) selects, with `--cfg mc`.
+/// Runs the tests of `package` that `targets` (as for cargo) selects, with `--cfg mc`. Those that go by `MC_THREADS` have their threads run by `threads`.
 ///
 /// One at a time: spin loops are proved by comparing the memory of the process, which other tests would change.
 ///
 /// # Errors
 /// If cargo cannot be started, or the tests do not compile or fail: then the message is what cargo and the tests printed.
-pub fn run_tests(package: &str, targets: &[&str], tmpdir: &str, name: &str) -> io::Result<()> {
+pub fn run_tests(package: &str, targets: &[&str], threads: Threads, tmpdir: &str, name: &str) -> io::Result<()> {
     let mut cargo = cargo("test", tmpdir, name);
     let output = cargo
         .args(["--package", package])
         .args(targets)
         .args(["--", "--test-threads=1"])
+        .env("MC_THREADS", threads.to_string())
         .stdin(Stdio::null())
         .output()?;
     let stdout = String::from_utf8_lossy(&output.stdout);

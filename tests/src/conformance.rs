@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use mc_runtime::options::MemoryModel;
+use mc_runtime::options::{MemoryModel, Threads};
 use mc_runtime::outcome::{FailureKind, Outcome};
 
 use crate::corpus::{Entry, Expected};
@@ -46,8 +46,8 @@ enum Complaint {
 ///
 /// # Errors
 /// If there is a difference.
-pub fn compare(entry: &Entry, model: MemoryModel) -> Result<bool, Difference> {
-    let complaints = match complaints(entry, model) {
+pub fn compare(entry: &Entry, model: MemoryModel, threads: Threads) -> Result<bool, Difference> {
+    let complaints = match complaints(entry, model, threads) {
         Ok((whole, complaints)) if complaints.is_empty() => return Ok(whole),
         Ok((_, complaints)) => complaints,
         Err(error) => vec![error.into()],
@@ -63,12 +63,12 @@ fn expected(entry: &Entry, model: MemoryModel) -> &Expected {
     }
 }
 
-fn complaints(entry: &Entry, model: MemoryModel) -> Result<(bool, Vec<Complaint>), ProgramError> {
+fn complaints(entry: &Entry, model: MemoryModel, threads: Threads) -> Result<(bool, Vec<Complaint>), ProgramError> {
     let expected = expected(entry, model);
     let program = entry.program.resolve(&entry.columns)?;
     let room = expected.finals.as_ref().map_or(0, |rows| rows.len() + 16);
     let explore = if entry.whole.is_some() { explore_symmetric } else { explore };
-    let (outcome, finals) = explore(&program, model, room);
+    let (outcome, finals) = explore(&program, model, threads, room);
     let mut complaints = Vec::new();
     let whole = explored_whole(entry, model, &outcome);
     if !whole {
@@ -135,6 +135,7 @@ impl fmt::Display for Difference {
 /// Counts programs and keeps the first differences.
 #[derive(Debug, Default)]
 pub struct Tally {
+    threads: Threads,
     /// How many programs were compared, once for each memory model.
     pub compared: u64,
     /// How many of these comparisons found a difference.
@@ -145,10 +146,15 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Nothing is compared yet; the threads of programs are run by `threads`.
+    pub fn on(threads: Threads) -> Self {
+        Self { threads, ..Self::default() }
+    }
+
     /// Compares one more program.
     pub fn add(&mut self, entry: &Entry, model: MemoryModel) {
         self.compared += 1;
-        match compare(entry, model) {
+        match compare(entry, model, self.threads) {
             Ok(whole) => self.whole += u64::from(whole),
             Err(difference) => {
                 self.wrong += 1;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError
 use mc::sync::atomic::{AtomicI32, AtomicI64, Ordering, fence};
 use mc::sync::{Mutex, MutexGuard};
 use mc_runtime::ops::{self, Guard, Label, Test, Update, Width};
-use mc_runtime::options::{MemoryModel, Options};
+use mc_runtime::options::{MemoryModel, Options, Threads};
 use mc_runtime::outcome::Outcome;
 
 use crate::program::{Column, Kind, LIMIT, LocationId, Op, Order, RegisterId, Resolved, Value};
@@ -30,8 +30,8 @@ pub enum Finals {
 ///
 /// # Panics
 /// If a thread of an earlier exploration panicked while it held what is collected: a mistake in this file.
-pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome, Finals) {
-    let options = Options { memory_model: model, max_failures: u64::MAX, ..Options::default() };
+pub fn explore(program: &Resolved, model: MemoryModel, threads: Threads, room: usize) -> (Outcome, Finals) {
+    let options = Options { memory_model: model, threads, max_failures: u64::MAX, ..Options::default() };
     let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
     let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
     let outcome = mc_runtime::check::check(&options, move || body(&program, &rows));
@@ -44,8 +44,8 @@ pub fn explore(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome,
 ///
 /// # Panics
 /// As [`explore`].
-pub fn explore_symmetric(program: &Resolved, model: MemoryModel, room: usize) -> (Outcome, Finals) {
-    let options = Options { memory_model: model, max_failures: u64::MAX, ..Options::default() };
+pub fn explore_symmetric(program: &Resolved, model: MemoryModel, threads: Threads, room: usize) -> (Outcome, Finals) {
+    let options = Options { memory_model: model, threads, max_failures: u64::MAX, ..Options::default() };
     let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
     let kept = Arc::new(StdMutex::new(Vec::with_capacity(program.threads.len())));
     let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));

@@ -8,7 +8,7 @@
 mod checked {
     use std::sync::{Mutex, PoisonError};
 
-    use mc_runtime::options::MemoryModel;
+    use mc_runtime::options::{MemoryModel, Threads};
     use mc_tests::conformance::Tally;
     use mc_tests::corpus::{self, Entry};
 
@@ -17,8 +17,12 @@ mod checked {
     static TURN: Mutex<()> = Mutex::new(());
 
     fn compare_all(entries: &[Entry], model: MemoryModel) {
+        compare_all_on(Threads::Coroutines, entries, model);
+    }
+
+    fn compare_all_on(threads: Threads, entries: &[Entry], model: MemoryModel) {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tally = Tally::default();
+        let mut tally = Tally::on(threads);
         for entry in entries {
             tally.add(entry, model);
         }
@@ -74,6 +78,20 @@ mod checked {
     }
 
     #[test]
+    fn litmus_programs_are_the_same_on_threads_of_the_operating_system() {
+        for model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
+            compare_all_on(Threads::Os, &corpus::litmus(), model);
+        }
+    }
+
+    #[test]
+    fn random_programs_are_the_same_on_threads_of_the_operating_system() {
+        let few = |entries: Vec<Entry>| entries.into_iter().step_by(10).collect::<Vec<_>>();
+        compare_all_on(Threads::Os, &few(corpus::random()), MemoryModel::Rc20);
+        compare_all_on(Threads::Os, &corpus::symmetric(), MemoryModel::Rc20);
+    }
+
+    #[test]
     fn random_programs_under_sc() {
         compare_all(&corpus::random(), MemoryModel::Sc);
     }
@@ -85,6 +103,7 @@ fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
     if let Err(error) = mc_tests::checked::run_tests(
         "mc-tests",
         &["--test", "conformance"],
+        mc_runtime::options::Threads::Coroutines,
         env!("CARGO_TARGET_TMPDIR"),
         "mc-conformance",
     ) {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use mc_runtime::judge::Required;
-use mc_runtime::options::{Drop, MemoryModel, Reduction, Strategy};
+use mc_runtime::options::{Drop, MemoryModel, Reduction, Strategy, Threads};
 use mc_runtime::settings::{self, Expected, Layer};
 
 /// What flags and the environment say about every selected test.
@@ -45,6 +45,9 @@ pub(crate) struct CheckArgs {
     /// Wake each thread this often from a Condvar or a park for no reason in an execution [default: 1]
     #[arg(long, value_name = "N", env = "MC_SPURIOUS_WAKEUPS", value_parser = settings::times)]
     spurious_wakeups: Option<u32>,
+    /// What runs the threads of a test: coroutines, or os, threads of the operating system, one at a time [default: coroutines]
+    #[arg(long, value_name = "KIND", env = "MC_THREADS", value_parser = str::parse::<Threads>)]
+    threads: Option<Threads>,
     /// Explore what is otherwise left out because another execution shows the same: await, barrier, retry, symmetry or all
     #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
     no_reduction: Option<Reduction>,
@@ -77,6 +80,7 @@ impl CheckArgs {
             allow_leaks: self.allow_leaks.then_some(true),
             spurious_failures: self.spurious_failures,
             spurious_wakeups: self.spurious_wakeups,
+            threads: self.threads,
             no_reduction: self.no_reduction,
             expect: None,
             require: self.require,

@@ -76,12 +76,18 @@ pub(crate) struct ReplayArgs {
     /// A schedule (`mc1...`), a file of `target/mc/failures`, or a test: its last failure
     #[arg(value_name = "SCHEDULE|FILE|TEST")]
     pub(crate) what: String,
+    /// Run it under gdb, on threads of the operating system, up to where it fails
+    #[arg(long)]
+    pub(crate) gdb: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) check: CheckArgs,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
+    /// More arguments for gdb
+    #[arg(last = true, value_name = "GDB_ARGUMENTS", requires = "gdb")]
+    pub(crate) gdb_arguments: Vec<OsString>,
 }
 
 /// Which tests.
@@ -153,6 +159,7 @@ mod tests {
             ("--memory-model arm", "`rc20`, `sc` or `tso`"),
             ("--queue-limit 8:first", "`:newest`"),
             ("--require safe", "`proved`"),
+            ("--threads posix", "`coroutines` or `os`"),
             ("--jobs 0", "a whole number above 0"),
         ] {
             let error = parse(&format!("cargo-mc test {flag}")).unwrap_err();

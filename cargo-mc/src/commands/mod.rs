@@ -1,5 +1,6 @@
 //! The commands: each takes what was typed and comes to an exit code.
 
+mod debug;
 mod doctor;
 mod list;
 mod replay;

@@ -8,6 +8,7 @@ use mc_runtime::settings::Layer;
 use mc_runtime::worker::client::Print;
 use mc_runtime::worker::{Message, Replayed};
 
+use super::debug;
 use super::test::unless_interrupted;
 use crate::args::{FilterArgs, ReplayArgs};
 use crate::discover::{self, Case, SelectError};
@@ -42,6 +43,9 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let Target { case, schedule, options, recorded } = target(args, wanted, cases, &Store::new(&built.directory))?;
     if schedule.is_empty() {
         return Err(StoreError::NoSchedule { test: case.name }.into());
+    }
+    if args.gdb {
+        return debug::gdb(&case, options, &schedule, &args.gdb_arguments);
     }
     let control = &mut |_: Option<&Message>| interrupt.control();
     let (trace, end) = case.binary.replay(&case.name, &options, &schedule, Print::Shown, control)?;

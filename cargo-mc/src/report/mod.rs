@@ -19,7 +19,7 @@ use crate::run::{Finished, Plan, Summary};
 pub(crate) use doctor::diagnosis;
 pub(crate) use junit::JUnitFile;
 pub(crate) use listing::list;
-pub(crate) use replay::replayed;
+pub(crate) use replay::{replayed, runs};
 
 /// Told what happens in a run.
 pub(crate) trait Reporter {

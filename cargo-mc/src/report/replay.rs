@@ -1,5 +1,7 @@
 //! `cargo mc replay`: one execution, as it went.
 
+use std::io::Write as _;
+
 use mc_runtime::outcome::Failure;
 use mc_runtime::report::{Style, events, render};
 use mc_runtime::worker::{Replayed, TraceEvent};
@@ -42,4 +44,10 @@ pub(crate) fn replayed(
         }
     }
     sink.end()
+}
+
+/// Says which command runs now. Where that cannot be written, it runs all the same.
+pub(crate) fn runs(command: &str) {
+    let Style { good, reset, .. } = Style::ANSI;
+    let _ = writeln!(anstream::stderr(), "     {good}Running{reset} {command}");
 }

@@ -212,7 +212,7 @@ impl Engine {
         }
         self.find_other_stacks();
         let thread = &mut self.threads[self.current.slot()];
-        let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
+        let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
         match self.loops.arrive(&thread.rounds, site?, frame, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
@@ -232,7 +232,7 @@ impl Engine {
         if !self.guide.decides() {
             self.find_other_stacks();
             let thread = &mut self.threads[self.current.slot()];
-            let around = Around { base: self.stack.1, others: &self.other_stacks, heap: self.heap.as_deref() };
+            let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
             self.loops.remember(&mut thread.rounds, site, frame, around);
         }
     }
@@ -289,7 +289,11 @@ impl Engine {
         self.other_stacks.clear();
         if self.loops.any() {
             let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
-            self.other_stacks.extend(alive.filter_map(|t| Some((t.suspended_at, t.fiber.as_ref()?.base))));
+            for (fiber, at) in alive.filter_map(|t| Some((t.fiber.as_ref()?, t.suspended_at))) {
+                self.other_stacks.push((at, fiber.bounds.base));
+                let locals = fiber.thread_locals().map(|(start, size)| (start, start + size));
+                self.other_stacks.extend(locals);
+            }
         }
     }
 
@@ -300,7 +304,7 @@ impl Engine {
 
     /// The lowest address of the running stack that is part of a state, if states are compared.
     pub(crate) fn compared_from(&self) -> Option<usize> {
-        self.loops.any().then(|| self.stack.1 - self.loops.deepest())
+        self.loops.any().then(|| self.stack.base - self.loops.deepest())
     }
 
     /// A thread left of this one waits for the location, and could go on now.

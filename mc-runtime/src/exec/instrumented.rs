@@ -105,9 +105,8 @@ impl Engine {
 
     /// Can others see a write there, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped.
     fn is_seen_write(&self, at: usize) -> bool {
-        let (limit, base) = self.stack;
         let dropped = |dropping: &Dropping| (dropping.at..dropping.end).contains(&at);
-        !(limit..base).contains(&at) && !self.me_ref().dropping.last().is_some_and(dropped)
+        !(self.stack.limit..self.stack.base).contains(&at) && !self.me_ref().dropping.last().is_some_and(dropped)
     }
 
     /// An access of an atomic that is an event.

@@ -187,9 +187,8 @@ impl Engine {
             return false;
         }
         let Some(at) = self.locations.outside(location) else { return false };
-        let on = |(limit, base): (usize, usize)| (limit..base).contains(&at);
         let fibers = self.threads.iter().filter_map(|t| t.fiber.as_ref());
-        !on(self.stack) && !is_static(at) && !fibers.map(|f| (f.limit, f.base)).any(on)
+        !self.stack.holds(at) && !is_static(at) && !fibers.map(|f| f.bounds).any(|b| b.holds(at))
     }
 
     /// Leaves what happens before this point at an address.

@@ -10,7 +10,7 @@ mod awaits;
 mod cells;
 mod clock;
 mod conclude;
-mod coroutine;
+mod fiber;
 mod guide;
 mod hash_keys;
 mod held;
@@ -42,16 +42,18 @@ mod weak;
 
 use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
+use crate::hooks;
 use crate::ids::{EventId, ThreadId};
 use crate::ops::BARRIER_ORDER;
-use crate::options::{MemoryModel, Options, Origin};
+use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
 pub(crate) use access::Accessed;
 pub(crate) use access::is_static;
 use arena::Heap;
 use cells::Cells;
-use coroutine::Stacks;
+pub(crate) use fiber::Bounds;
+use fiber::Stacks;
 pub(crate) use guide::{Follower, Guide};
 pub use held::Until;
 #[cfg(feature = "unmodified")]
@@ -147,7 +149,7 @@ pub(crate) struct Engine {
     /// What `ops::restore` is to put back.
     pub statics: Vec<memory::Static>,
     /// The bounds of the running stack.
-    pub stack: (usize, usize),
+    pub stack: Bounds,
     /// How many coroutines are suspended in the middle of unwinding.
     pub unwinding_suspended: u32,
     stacks: Stacks,
@@ -225,7 +227,7 @@ impl Engine {
             heap,
             tainted: false,
             statics: Vec::new(),
-            stack: (0, 0),
+            stack: Bounds::default(),
             unwinding_suspended: 0,
             stacks: Stacks::default(),
             locations: Locations::default(),
@@ -395,6 +397,10 @@ impl Engine {
     pub(crate) fn record(&mut self, found: Found) {
         self.close();
         if self.failure.is_none() && !self.restart {
+            // A panic is seen where it was raised, but for one that is only handed on.
+            if found.kind != FailureKind::Panic || !hooks::has_stopped() {
+                hooks::stop_debugger(self, &found.message);
+            }
             self.failure = Some(found);
         }
         self.cutting = true;
@@ -474,8 +480,9 @@ impl Engine {
 
     /// Is the running thread itself unwinding, given that std says that somebody is?
     pub(crate) fn current_is_unwinding(&self) -> bool {
-        // Only where another thread is suspended in the middle of unwinding can std mean that one.
-        self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
+        // Only where coroutines share a thread, and another is suspended in the middle of unwinding, can std mean that one.
+        let own = self.options.threads == Threads::Os;
+        own || self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
     }
 
     /// Where the running thread made its last event.

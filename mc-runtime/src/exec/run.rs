@@ -1,13 +1,13 @@
 //! One run of the test's body: resumes threads until nobody can move, then takes the execution down.
 
 use super::arena;
-use super::coroutine::{Fiber, Suspender};
+use super::fiber::{Fiber, Os, Place, Suspender};
 use super::thread::{Body, Panicked, State};
 use super::{Ending, Engine, Found, state};
 use crate::ids::ThreadId;
 use crate::operation::{Code, Operation};
 use crate::ops::{self, Cut};
-use crate::options::Origin;
+use crate::options::{Origin, Threads};
 use crate::outcome::FailureKind;
 use crate::worker::crash;
 use std::any::Any;
@@ -94,16 +94,14 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
         // SAFETY: as above.
         let e = unsafe { &mut *engine };
         // The stack's bounds are needed while it runs.
-        e.stack = (fiber.limit, fiber.base);
+        e.stack = fiber.bounds;
         let position = e.threads[thread.slot()].position as u32;
         e.heap.as_mut().map_or(ptr::null_mut(), |h| {
             h.enter(thread.slot(), position);
             ptr::from_mut(h.as_mut())
         })
     };
-    let before = ops::enter_engine(engine, heap);
-    let ended = fiber.resume();
-    ops::leave_engine(before);
+    let ended = fiber.resume(engine, heap);
     // SAFETY: as above: the coroutine has suspended itself or ended.
     let e = unsafe { &mut *engine };
     let t = &mut e.threads[thread.slot()];
@@ -193,16 +191,24 @@ unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
 
 impl Engine {
     fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> std::io::Result<Fiber> {
-        let size = self.threads[thread.slot()].stack_size;
-        let clean = self.loops.compared();
-        Fiber::new(&mut self.stacks, thread.slot(), size, clean, move |suspender: &Suspender| {
+        let (slot, size) = (thread.slot(), self.threads[thread.slot()].stack_size);
+        let place = Place { slot, size, clean: self.loops.compared() };
+        let main = move |suspender: Suspender| {
             // SAFETY: the engine outlives its coroutines and nobody borrows it while one runs (see `execute`).
             let e = unsafe { &mut *engine };
             let t = &mut e.threads[thread.slot()];
-            t.suspender = suspender;
+            t.suspender = Some(suspender);
             let body = t.body.take();
             thread_main(thread, body);
-        })
+        };
+        match self.options.threads {
+            Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
+            Threads::Os => {
+                let unmodified = self.options.origin == Origin::Unmodified;
+                let os = Os { name: self.thread_name(thread), unmodified };
+                Fiber::os(&mut self.stacks, place, os, main, thread_end)
+            }
+        }
     }
 
     fn no_stack(&mut self, error: &std::io::Error) {
@@ -219,7 +225,7 @@ impl Engine {
     /// Gives up what is left of a cut execution, without running any code of the test.
     fn give_up(&mut self) {
         self.cutting = true;
-        self.tainted |= self.unwinding_suspended > 0;
+        self.tainted |= self.unwinding_suspended > 0 && self.options.threads == Threads::Coroutines;
         self.restore_statics();
         for thread in &mut self.threads {
             std::mem::forget(thread.body.take());
@@ -277,7 +283,7 @@ impl Engine {
     }
 }
 
-/// All that a thread of the test does, on its coroutine. Does not unwind.
+/// All that a thread of the test does, but for its end. Does not unwind.
 fn thread_main(thread: ThreadId, body: Option<Body>) {
     let run = || {
         let cutting = ops::is_cut();
@@ -300,6 +306,10 @@ fn thread_main(thread: ThreadId, body: Option<Body>) {
         // A payload may be anything, and its destructor may panic again.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     }
+}
+
+/// The end of a thread of the test. Does not unwind.
+fn thread_end() {
     if !ops::is_cut() {
         let _ = catch_unwind(AssertUnwindSafe(|| ops::wait_for(Engine::end_of_weak)));
     }

@@ -180,9 +180,9 @@ impl Engine {
     fn is_own(&self, label: Label, at: usize, theirs: LocationId, twin: ThreadId) -> bool {
         let Some(other) = self.locations.address(theirs) else { return false };
         let offset = |at: usize, thread: ThreadId| {
-            let stack = self.threads[thread.slot()].fiber.as_ref().map(|f| (f.limit, f.base));
-            let (limit, base) = if thread == self.current { Some(self.stack) } else { stack }.unwrap_or_default();
-            let on_stack = (limit..base).contains(&at).then(|| (true, base - at));
+            let stack = self.threads[thread.slot()].fiber.as_ref().map(|f| f.bounds);
+            let stack = if thread == self.current { Some(self.stack) } else { stack }.unwrap_or_default();
+            let on_stack = stack.holds(at).then(|| (true, stack.top - at));
             on_stack.or_else(|| self.heap.as_ref()?.offset(at, thread.slot()).map(|offset| (false, offset)))
         };
         let mine = offset(at, self.current);

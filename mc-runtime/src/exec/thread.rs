@@ -1,6 +1,6 @@
 //! A thread of the running execution.
 
-use super::coroutine::{Fiber, Suspender};
+use super::fiber::{Fiber, Suspender};
 use super::run::TestBody;
 use super::spin::Rounds;
 use super::symmetry::Row;
@@ -10,7 +10,6 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
 use crate::ops::Locals;
 use std::ops::Range;
-use std::ptr;
 use std::time::Duration;
 
 /// What a thread waits for, or not.
@@ -82,8 +81,8 @@ pub(crate) struct Thread {
     pub fiber: Option<Fiber>,
     /// Its code, before it has started.
     pub body: Option<Body>,
-    /// Set while it runs for the first time.
-    pub suspender: *const Suspender,
+    /// Set when it runs for the first time.
+    pub suspender: Option<Suspender>,
     /// While it is suspended: the lowest address of its stack that it uses.
     pub suspended_at: usize,
     /// As given by `Builder::name`.
@@ -200,7 +199,7 @@ impl Default for Thread {
             position: 0,
             fiber: None,
             body: None,
-            suspender: ptr::null(),
+            suspender: None,
             suspended_at: 0,
             name: None,
             stack_size: 0,
@@ -249,7 +248,7 @@ impl Thread {
     pub(crate) fn reset(&mut self) {
         self.state = State::Absent;
         self.position = 0;
-        self.suspender = ptr::null();
+        self.suspender = None;
         self.name = None;
         self.stack_size = 0;
         self.locals.clear();

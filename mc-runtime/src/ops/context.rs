@@ -10,11 +10,11 @@ use std::ptr;
 pub struct Cut(());
 
 thread_local! {
-    /// The engine whose coroutine runs on this thread of the operating system; null outside.
+    /// The engine whose thread runs on this thread of the operating system; null outside.
     static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Before a coroutine of `engine` runs. Returns what [`leave_engine`] restores.
+/// Before a thread of `engine` runs on this thread of the operating system. Returns what [`leave_engine`] restores.
 pub(crate) fn enter_engine(engine: *mut Engine, heap: *mut Heap) -> (*mut Engine, *mut Heap) {
     (ENGINE.replace(engine), arena::switch(heap))
 }
@@ -103,13 +103,13 @@ pub(crate) fn suspend() {
         e.leave_round();
         suspender
     });
-    let suspender = suspender.expect("only coroutines wait");
+    let suspender = suspender.flatten().expect("only threads of a test wait");
     let waiting_to_unwind = std::thread::panicking();
     if waiting_to_unwind {
         with_engine(|e| e.unwinding_suspended += 1);
     }
-    // SAFETY: the suspender of the running coroutine, which `thread_main` was given and which lives as long as that runs.
-    unsafe { (*suspender).suspend(()) };
+    // SAFETY: the suspender of the running thread, which has not ended.
+    unsafe { suspender.suspend() };
     with_engine(Engine::return_to_round);
     if waiting_to_unwind {
         with_engine(|e| e.unwinding_suspended -= 1);
@@ -145,4 +145,9 @@ pub(crate) fn is_only_inert() -> bool {
 /// From here on they do.
 pub(crate) fn set_only_inert() {
     with_engine(|e| e.threads[e.current.slot()].only_inert = true);
+}
+
+/// Only the destructors of its thread-locals are left of the calling thread, which the C library calls: nothing may unwind through that.
+pub(crate) fn ends() {
+    with_engine(|e| e.threads[e.current.slot()].only_inert |= !e.abandons());
 }

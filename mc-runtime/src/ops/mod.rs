@@ -17,7 +17,7 @@ use crate::options::Strategy;
 use crate::outcome::FailureKind;
 pub use context::Cut;
 pub(crate) use context::{
-    ask_engine, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
+    ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
 #[cfg(feature = "unmodified")]
 pub(crate) use context::{note_call, runs_test, stop_for_good, suspend};

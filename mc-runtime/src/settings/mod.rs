@@ -7,7 +7,7 @@ mod names;
 mod units;
 
 use crate::judge::Required;
-use crate::options::{Asked, Drop, MemoryModel, Options, Reduction, Strategy};
+use crate::options::{Asked, Drop, MemoryModel, Options, Reduction, Strategy, Threads};
 use crate::outcome::FailureKind;
 
 pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy, times};
@@ -31,6 +31,7 @@ pub struct Layer {
     pub allow_leaks: Option<bool>,
     pub spurious_failures: Option<u32>,
     pub spurious_wakeups: Option<u32>,
+    pub threads: Option<Threads>,
     /// What is not left out.
     pub no_reduction: Option<Reduction>,
     /// The kind of failure that the test must show.
@@ -61,7 +62,7 @@ pub enum SettingError {
 }
 
 /// Every option, as written in an attribute. As an environment variable it is in capitals, with `MC_` before it.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "memory_model",
     "strategy",
     "seed",
@@ -76,6 +77,7 @@ pub const NAMES: [&str; 17] = [
     "allow_leaks",
     "spurious_failures",
     "spurious_wakeups",
+    "threads",
     "no_reduction",
     "expect",
     "require",
@@ -127,6 +129,7 @@ impl Layer {
             "allow_leaks" => self.allow_leaks = Some(switch(value)?),
             "spurious_failures" => self.spurious_failures = Some(times(value)?),
             "spurious_wakeups" => self.spurious_wakeups = Some(times(value)?),
+            "threads" => self.threads = Some(value.parse()?),
             "no_reduction" => self.no_reduction = Some(value.parse()?),
             "expect" => self.expect = Some(value.parse()?),
             "require" => self.require = Some(value.parse()?),
@@ -153,6 +156,7 @@ impl Layer {
             allow_leaks: self.allow_leaks.or(lower.allow_leaks),
             spurious_failures: self.spurious_failures.or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.or(lower.spurious_wakeups),
+            threads: self.threads.or(lower.threads),
             no_reduction: self.no_reduction.or(lower.no_reduction),
             expect: self.expect.or(lower.expect),
             require: self.require.or(lower.require),
@@ -181,6 +185,7 @@ impl Layer {
             allow_leaks: self.allow_leaks.unwrap_or(lower.allow_leaks),
             spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
+            threads: self.threads.unwrap_or(lower.threads),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
             origin: lower.origin,
             asked: Asked {
@@ -205,7 +210,7 @@ mod tests {
     fn every_name_can_be_set() {
         let values = [
             "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "true", "0", "2",
-            "retry", "leak", "bounded",
+            "os", "retry", "leak", "bounded",
         ];
         let layer = Layer::from_attribute(NAMES.into_iter().zip(values)).unwrap();
         let options = layer.options();
@@ -216,6 +221,7 @@ mod tests {
         assert_eq!(options.max_memory, Some(4 << 30));
         assert_eq!(options.queue_limit, Some((8, Drop::Oldest)));
         assert_eq!((options.spurious_failures, options.spurious_wakeups), (0, 2));
+        assert_eq!(options.threads, Threads::Os);
         assert!(!options.reductions.retry);
         assert_eq!(layer.expect, Some(FailureKind::Leak));
         assert_eq!(layer.require, Some(Required::Bounded));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Expected;
 use crate::judge::Required;
-use crate::options::{MemoryModel, Reduction, Strategy};
+use crate::options::{MemoryModel, Reduction, Strategy, Threads};
 use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
@@ -164,6 +164,27 @@ impl FromStr for Reduction {
     }
 }
 
+impl fmt::Display for Threads {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Self::Coroutines => "coroutines",
+            Self::Os => "os",
+        })
+    }
+}
+
+impl FromStr for Threads {
+    type Err = Expected;
+
+    fn from_str(text: &str) -> Result<Self, Expected> {
+        match text {
+            "coroutines" => Ok(Self::Coroutines),
+            "os" => Ok(Self::Os),
+            _ => Err(Expected("`coroutines` or `os`")),
+        }
+    }
+}
+
 impl fmt::Display for Required {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(match self {
@@ -207,6 +228,10 @@ mod tests {
         for reduction in [Reduction::Await, Reduction::Barrier, Reduction::Retry, Reduction::All] {
             assert_eq!(serde_json::to_value(reduction).unwrap(), reduction.to_string());
             assert_eq!(reduction.to_string().parse(), Ok(reduction));
+        }
+        for threads in [Threads::Coroutines, Threads::Os] {
+            assert_eq!(serde_json::to_value(threads).unwrap(), threads.to_string());
+            assert_eq!(threads.to_string().parse(), Ok(threads));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::replay::NO_REHEARSAL;
 use super::server::{finish, has_client, send};
 use super::{Message, Replayed};
 use crate::check::make_failure;
-use crate::exec::{Engine, Found, Guide};
+use crate::exec::{Bounds, Engine, Found, Guide};
 use crate::outcome::FailureKind;
 use std::ffi::CString;
 use std::ptr;
@@ -94,15 +94,28 @@ static STILL: AtomicU64 = AtomicU64::new(0);
 /// Are signals handled here?
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Gives the calling thread of the operating system a stack for the signals that [`watch`] handles: it must survive an overflow of the one it is on.
+/// Does [`watch`] handle signals of this process? Then each thread of the operating system needs a stack for them: they must survive an overflow of the one it is on.
+pub(crate) fn is_watched() -> bool {
+    WATCHED.load(Ordering::Acquire)
+}
+
+/// Gives the calling thread of the operating system a stack for signals, if it needs one.
 pub(crate) fn use_signal_stack() {
-    if !WATCHED.load(Ordering::Acquire) {
-        return;
-    }
     const SIZE: usize = 256 << 10;
-    let stack = Box::leak(vec![0u8; SIZE].into_boxed_slice());
-    let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: SIZE };
-    // SAFETY: memory of that size that is never freed.
+    if is_watched() {
+        let stack = Box::leak(vec![0u8; SIZE].into_boxed_slice());
+        // SAFETY: memory of that size that is never freed.
+        unsafe { use_signal_stack_at(stack.as_mut_ptr().addr(), SIZE) };
+    }
+}
+
+/// Lets signals of the calling thread of the operating system be handled on this stack.
+///
+/// # Safety
+/// The memory is nobody else's while the thread lives.
+pub(crate) unsafe fn use_signal_stack_at(start: usize, size: usize) {
+    let stack = libc::stack_t { ss_sp: start as *mut libc::c_void, ss_flags: 0, ss_size: size };
+    // SAFETY: our caller's promise.
     unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
 }
 
@@ -118,14 +131,14 @@ extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _contex
     // SAFETY: the engine is stopped in this very thread, or (a signal to another thread) as good as; the process ends here.
     let (bounds, exhausted) = match unsafe { engine.as_ref() } {
         Some(e) => (e.stack, e.heap.as_ref().is_some_and(|h| h.exhausted)),
-        None => ((0, 0), false),
+        None => (Bounds::default(), false),
     };
     const GUARD: usize = 64 << 10;
     let overflow = matches!(signal, libc::SIGSEGV | libc::SIGBUS)
-        && (bounds.0.saturating_sub(GUARD)..bounds.0 + GUARD).contains(&address)
-        && bounds.1 != 0;
+        && (bounds.limit.saturating_sub(GUARD)..bounds.limit + GUARD).contains(&address)
+        && bounds.base != 0;
     let (kind, message) = if overflow {
-        let size = (bounds.1 - bounds.0) >> 10;
+        let size = (bounds.base - bounds.limit) >> 10;
         (FailureKind::StackOverflow, format!("stack overflow: the thread needs more than its stack of {size} KiB"))
     } else if exhausted && signal == libc::SIGABRT {
         (FailureKind::Crash, "out of memory: the test allocates more than `max_memory` allows".to_owned())

@@ -7,6 +7,7 @@ use super::{Message, Replayed, TraceEvent, crash};
 use crate::check::make_failure;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Follower, Guide, arena};
+use crate::hooks;
 use crate::options::{Options, Origin};
 use crate::schedule::Schedule;
 use crate::trace::Tracer;
@@ -26,6 +27,7 @@ pub(super) fn run(options: Options, schedule: &str, body: TestBody) -> Replayed 
         Err(error) => refuse(format!("{error}"), 2),
     };
     crash::watch(options.hang_limit);
+    hooks::stop_at_panics();
     on_a_thread(move || {
         let tracer = Tracer(Box::new(|event| send(&Message::Trace(event))));
         follow(options, schedule, &body, tracer)

@@ -2,11 +2,11 @@
 //!
 //! Outside of a check, and for threads that are not under control, they do what the system does.
 
-use std::arch::asm;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
 use mc_runtime::ops;
 use mc_runtime::outcome::FailureKind;
+use mc_runtime::system;
 
 use super::futex::{self, Waited};
 
@@ -15,26 +15,6 @@ use super::futex::{self, Waited};
 static SYSCALL: unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long = syscall;
 #[used]
 static GETRANDOM: unsafe extern "C" fn(*mut c_void, usize, c_uint) -> isize = getrandom;
-
-/// The kernel's answer: a negative number is an error.
-///
-/// # Safety
-/// As the system call.
-unsafe fn kernel(number: c_long, arguments: [usize; 6]) -> c_long {
-    let [a, b, c, d, e, f] = arguments;
-    let answer;
-    // SAFETY: passed on from our caller; the kernel changes `rax`, `rcx`, `r11` and what the arguments point to.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number => answer,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack),
-        );
-    }
-    answer
-}
 
 fn fails(error: c_int) -> c_long {
     // SAFETY: the C library gives a valid pointer to the calling thread's own variable.
@@ -55,7 +35,7 @@ unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: us
         }
     }
     // SAFETY: passed on from our caller.
-    let answer = unsafe { kernel(number, [a, b, c, d, e, f]) };
+    let answer = unsafe { system::call(number, [a, b, c, d, e, f]) };
     if answer < 0 { fails(-answer as c_int) } else { answer }
 }
 
@@ -86,7 +66,7 @@ fn controlled_futex(futex: *mut u32, operation: c_int, value: u32, timeout: usiz
 unsafe extern "C" fn getrandom(buffer: *mut c_void, length: usize, flags: c_uint) -> isize {
     if !ops::controlled() {
         // SAFETY: passed on from our caller.
-        let answer = unsafe { kernel(libc::SYS_getrandom, [buffer as usize, length, flags as usize, 0, 0, 0]) };
+        let answer = unsafe { system::call(libc::SYS_getrandom, [buffer as usize, length, flags as usize, 0, 0, 0]) };
         return if answer < 0 { fails(-answer as c_int) as isize } else { answer as isize };
     }
     // SAFETY: passed on from our caller.

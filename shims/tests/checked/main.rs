@@ -5,6 +5,8 @@
 
 mod arcs;
 mod channels;
+#[path = "../common/mod.rs"]
+mod common;
 mod futures;
 mod locals;
 mod locks;
@@ -13,7 +15,6 @@ mod threads;
 mod waiting;
 mod wakeups;
 
-use mc_runtime::check;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
@@ -23,7 +24,7 @@ fn check(body: fn()) -> Outcome {
 }
 
 fn check_with(options: &Options, body: fn()) -> Outcome {
-    check::check(options, move || mc::__private::run_body(body))
+    common::explore(options, body)
 }
 
 /// `body` holds in each of exactly `executions`.

@@ -10,14 +10,15 @@ use mc::parking_lot::{
     const_mutex,
 };
 use mc::thread;
-use mc_runtime::check;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
+
+use crate::common;
 
 const SECOND: Duration = Duration::from_secs(1);
 
 fn check(body: fn()) -> Outcome {
-    check::check(&Options::default(), move || mc::__private::run_body(body))
+    common::explore(&Options::default(), body)
 }
 
 #[track_caller]
@@ -359,7 +360,7 @@ fn a_panic_while_a_lock_is_held_lets_others_in() {
             *MutexGuard::map(mutex.lock(), |value| value) += 1;
         });
     };
-    let outcome = check::check(&options, move || mc::__private::run_body(body));
+    let outcome = common::explore(&options, body);
     assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1), "{outcome:?}");
 }
 

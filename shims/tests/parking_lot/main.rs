@@ -5,3 +5,6 @@
 mod behaviour;
 #[cfg(mc)]
 mod checked;
+#[cfg(mc)]
+#[path = "../common/mod.rs"]
+mod common;

@@ -2,6 +2,8 @@
 #![cfg(mc)]
 
 mod choices;
+#[path = "../common/mod.rs"]
+mod common;
 mod locals;
 mod memory;
 mod misuse;
@@ -14,13 +16,12 @@ mod timeouts;
 mod unwinding;
 mod waiting;
 
-use mc_runtime::check;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{Failure, FailureKind, Outcome, Verdict};
 use mc_runtime::schedule::Schedule;
 
 fn check_with(options: &Options, body: fn()) -> Outcome {
-    check::check(options, move || mc::__private::run_body(body))
+    common::explore(options, body)
 }
 
 /// Panics of spawned threads are part of the test.

@@ -7,6 +7,7 @@ mod doctor;
 mod interrupts;
 mod litmus;
 mod machines;
+mod os_threads;
 mod plain;
 mod protocol;
 mod replays;

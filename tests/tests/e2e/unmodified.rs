@@ -1,6 +1,6 @@
 //! Crates as they are, with std's own types: `--std`.
 
-use mc_tests::fixture::Fixture;
+use mc_tests::fixture::{Fixture, Run};
 
 use crate::{fixture, names, test};
 
@@ -12,7 +12,13 @@ fn unmodified() -> Fixture {
 #[test]
 fn every_test_is_checked_as_it_is() {
     let fixture = unmodified();
-    let run = fixture.cargo_mc(["test", "--std", "--workspace", "--test", "all", "--message-format", "json"]);
+    for threads in ["coroutines", "os"] {
+        let flags = ["--std", "--workspace", "--test", "all", "--message-format", "json", "--threads", threads];
+        every_test(&fixture.cargo_mc(["test"].iter().chain(&flags)));
+    }
+}
+
+fn every_test(run: &Run) {
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     for (name, verdict, executions) in [
         ("afresh", "proved", 2),
@@ -27,12 +33,12 @@ fn every_test_is_checked_as_it_is() {
         ("panics_elsewhere", "proved", 1),
         ("returns", "ran", 1),
     ] {
-        let test = test(&run, name);
+        let test = test(run, name);
         assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
         assert_eq!(test["passed"], true, "{test}");
     }
     // How many executions: in code without optimisations, rounds of the loop look different that are not.
-    assert_eq!(test(&run, "spun")["verdict"], "proved");
+    assert_eq!(test(run, "spun")["verdict"], "proved");
     let failed = [
         ("counted_but_not_ordered", "data_race", "tests/all.rs"),
         ("does_not_panic", "panic", "does not panic"),
@@ -47,12 +53,12 @@ fn every_test_is_checked_as_it_is() {
         ("stuck", "deadlock", "cycle"),
     ];
     for (name, kind, words) in failed {
-        let test = test(&run, name);
+        let test = test(run, name);
         let failure = &test["failures"][0];
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(&run).len(), 12 + failed.len(), "all but the ignored one");
+    assert_eq!(names(run).len(), 12 + failed.len(), "all but the ignored one");
 }
 
 #[test]

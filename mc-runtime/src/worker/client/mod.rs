@@ -27,6 +27,15 @@ pub struct Binary {
     pub environment: Vec<(String, String)>,
 }
 
+/// How a worker is started, see [`Binary::replayed_by_hand`].
+#[derive(Clone, Debug)]
+pub struct ByHand {
+    /// Of the executable.
+    pub arguments: Vec<String>,
+    /// Variables that it gets on top of this process's own.
+    pub environment: Vec<(String, String)>,
+}
+
 /// What is to become of a running worker. Asked at each message, and about 20 times a second without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
@@ -224,6 +233,13 @@ impl Binary {
         Ok((now, Replayed::Failed(failure)))
     }
 
+    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger. Its messages go to its standard output.
+    pub fn replayed_by_hand(&self, test: &str, options: &Options, schedule: &str) -> Result<ByHand, ClientError> {
+        let task = Task::Replay { options: options.clone(), schedule: schedule.to_owned() };
+        let environment = process::environment(self, &task).map_err(|source| self.cannot_start(source))?;
+        Ok(ByHand { arguments: arguments(test).map(str::to_owned).to_vec(), environment })
+    }
+
     /// Reads a worker's messages until `last` says that one was the last, or the worker ends otherwise.
     fn attend(
         &self,
@@ -234,8 +250,7 @@ impl Binary {
         control: Attention<'_>,
         last: &mut dyn FnMut(&Message) -> bool,
     ) -> Result<End, ClientError> {
-        let arguments = [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored", "--quiet"];
-        let mut process = self.start(task, &arguments, output)?;
+        let mut process = self.start(task, &arguments(test), output)?;
         let patience = Duration::from_millis(options.hang_limit) + SILENCE;
         let mut spoke = Instant::now();
         let mut stopping: Option<Instant> = None;
@@ -272,8 +287,11 @@ impl Binary {
     }
 
     fn start(&self, task: &Task, arguments: &[&str], output: Output) -> Result<Process, ClientError> {
-        Process::start(self, task, arguments, output)
-            .map_err(|source| ClientError::Start { executable: self.executable.clone(), source })
+        Process::start(self, task, arguments, output).map_err(|source| self.cannot_start(source))
+    }
+
+    fn cannot_start(&self, source: io::Error) -> ClientError {
+        ClientError::Start { executable: self.executable.clone(), source }
     }
 
     /// `None` for a line that is none of ours: what libtest says of a binary that knows nothing of us.
@@ -291,6 +309,11 @@ impl Binary {
         let status = status.to_string();
         ClientError::Silent { executable: self.executable.clone(), test: test.to_owned(), status }
     }
+}
+
+/// What makes libtest run one test.
+fn arguments(test: &str) -> [&str; 6] {
+    [test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored", "--quiet"]
 }
 
 /// What happens to what the body of a replayed test prints.

@@ -40,13 +40,10 @@ const DRAIN: Duration = Duration::from_millis(200);
 impl Process {
     pub(super) fn start(binary: &Binary, task: &Task, arguments: &[&str], output: Output) -> std::io::Result<Self> {
         let mut command = Command::new(&binary.executable);
-        command.args(arguments).envs(binary.environment.iter().map(|(name, value)| (name, value)));
+        command.args(arguments).envs(environment(binary, task)?);
         if let Some(directory) = &binary.directory {
             command.current_dir(directory);
         }
-        command.env(ENVIRONMENT, serde_json::to_string(task)?);
-        // Stack traces that a body takes would fill std's cache of symbols, which outlives executions, from the heap of one.
-        command.env("RUST_LIB_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(match output {
             Output::Hidden => Stdio::null(),
@@ -132,6 +129,15 @@ impl Drop for Process {
             let _ = self.child.wait();
         }
     }
+}
+
+/// What a worker's environment has on top of this process's.
+pub(super) fn environment(binary: &Binary, task: &Task) -> std::io::Result<Vec<(String, String)>> {
+    let mut variables = binary.environment.clone();
+    variables.push((ENVIRONMENT.to_owned(), serde_json::to_string(task)?));
+    // Stack traces that a body takes would fill std's cache of symbols, which outlives executions, from the heap of one.
+    variables.push(("RUST_LIB_BACKTRACE".to_owned(), "0".to_owned()));
+    Ok(variables)
 }
 
 /// The executable and its stacks are at the same addresses each time: what a test makes of an address is the same in a replay. A worker does not outlive the one who would read its words, however that one ends. An interrupt reaches it, also where this process was started with
