@@ -206,6 +206,21 @@ impl Heap {
         Some(*block)
     }
 
+    /// The block in use that an access leaves, or misses: a part of it is outside.
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn overrun(&self, at: usize, size: usize) -> Option<Block> {
+        if !self.contains(at) {
+            return None;
+        }
+        let arena = &self.arenas[(at - self.base) / ARENA];
+        let index = arena.blocks.partition_point(|b| b.start <= at).checked_sub(1)?;
+        let block = arena.blocks[index];
+        let is_last = index + 1 == arena.blocks.len();
+        // What is above the last was another's, and was given back.
+        let is_near = !is_last || at < block.start + block.size.max(1).next_multiple_of(HEADER);
+        (!block.freed && is_near && at + size > block.start + block.size).then_some(block)
+    }
+
     fn find(&self, at: usize) -> Option<(usize, usize)> {
         if !self.contains(at) {
             return None;

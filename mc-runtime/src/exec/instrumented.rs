@@ -118,6 +118,16 @@ impl Engine {
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
         let what = if touch.writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        if let Some(block) = self.heap.as_ref().and_then(|h| h.overrun(at, size)) {
+            let message = format!(
+                "out of bounds: {} {what}s {size} bytes at {}, from byte {} of a block that has {}",
+                self.thread_name(touch.thread),
+                symbols::place(touch.place),
+                at - block.start,
+                block.size,
+            );
+            return self.found(FailureKind::OutOfBounds, message, touch);
+        }
         let in_arenas = self.heap.as_ref().is_some_and(|h| h.contains(at));
         if in_arenas && block.is_none_or(|b| b.freed) {
             let kind = if touch.atomic { "atomic" } else { "non-atomic" };

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub(crate) mod crash;
+pub(crate) mod json;
 pub mod message;
 pub(crate) mod models;
 mod replay;
