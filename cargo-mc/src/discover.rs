@@ -31,6 +31,13 @@ pub(crate) struct Case {
     pub(crate) roots: Vec<PathBuf>,
 }
 
+impl Case {
+    /// The command that replays one of its schedules, up to that.
+    pub(crate) fn replay(&self) -> String {
+        self.models.iter().fold("cargo mc replay".to_owned(), |command, flags| format!("{command} {flags}"))
+    }
+}
+
 /// Why there is nothing to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectError {
@@ -91,11 +98,11 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             binary: binary.clone(),
             roots: vec![executable.directory.clone(), built.workspace.clone()],
         };
-        if let Some(others) = &built.others {
-            let flag = others.flag();
+        if built.others.is_some() {
+            let flags = built.flags.clone();
             let plain = |listed: &Listed| !tests.iter().any(|test| test.name == listed.name);
             let listed = binary.list_all()?.into_iter().filter(plain);
-            cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flag.clone()))));
+            cases.extend(listed.map(|test| case(test.name, test.ignored, Layer::default(), Some(flags.clone()))));
         }
         for test in tests {
             let attribute = attribute(&test)?;

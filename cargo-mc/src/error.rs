@@ -5,6 +5,7 @@ use mc_runtime::worker::client::ClientError;
 
 use crate::build::BuildError;
 use crate::discover::SelectError;
+use crate::doctor::DoctorError;
 use crate::exit::ExitCode;
 use crate::report::ReportError;
 use crate::store::StoreError;
@@ -14,6 +15,8 @@ use crate::store::StoreError;
 pub(crate) enum Error {
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Doctor(#[from] DoctorError),
     #[error(transparent)]
     Select(#[from] SelectError),
     #[error(transparent)]
@@ -40,6 +43,7 @@ impl Error {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Build(error) => error.exit_code(),
+            Self::Doctor(error) => error.exit_code(),
             Self::Select(error) => error.exit_code(),
             Self::Client(error) => ExitCode::asked(error.exit_code()),
             Self::Store(_) | Self::Attribute { .. } | Self::Signals(_) | Self::Debugger(_) => ExitCode::Setup,

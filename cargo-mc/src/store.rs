@@ -107,20 +107,30 @@ impl Store {
         files.collect()
     }
 
-    /// The last failure of a test.
+    /// The last failure of a test. A run of fewer targets may have called it by a shorter name.
     pub(crate) fn last_failure(&self, case: &Case) -> Result<Record, StoreError> {
-        let path = self.file(case, 1);
-        if !path.exists() {
-            return Err(StoreError::NoRecord { test: case.name.clone(), directory: self.failures() });
+        let here = self.file(case, 1);
+        if here.exists() {
+            return read_record(&here);
         }
-        read_record(&path)
+        let is_of_case = |record: &Record| (&record.test, &record.binary_id) == (&case.name, &case.binary_id);
+        let records = self.records().filter(|(_, record)| is_of_case(record));
+        let written = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
+        let last = records.max_by_key(|(path, _)| written(path)).map(|(_, record)| record);
+        last.ok_or_else(|| StoreError::NoRecord { test: case.name.clone(), directory: self.failures() })
+    }
+
+    /// Those that can be read, with their files, by name.
+    fn records(&self) -> impl Iterator<Item = (PathBuf, Record)> + use<> {
+        let files = fs::read_dir(self.failures()).into_iter().flatten().flatten();
+        let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
+        files.sort();
+        files.into_iter().filter_map(|path| read_record(&path).ok().map(|record| (path, record)))
     }
 
     /// The failure with this schedule, if it is recorded here.
     pub(crate) fn find(&self, schedule: &str) -> Option<Record> {
-        let mut files: Vec<_> = fs::read_dir(self.failures()).ok()?.flatten().map(|entry| entry.path()).collect();
-        files.sort();
-        files.iter().filter_map(|path| read_record(path).ok()).find(|record| record.failure.schedule == schedule)
+        self.records().map(|(_, record)| record).find(|record| record.failure.schedule == schedule)
     }
 
     /// The last verdict of each test, by [`Store::key`].

@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 /// The kinds of failure, as `expect` takes them.
-pub(crate) const KINDS: [&str; 15] = [
+pub(crate) const KINDS: [&str; 16] = [
     "panic",
     "deadlock",
     "lost_wakeup",
@@ -33,6 +33,7 @@ pub(crate) const KINDS: [&str; 15] = [
     "leak",
     "use_after_free",
     "double_free",
+    "out_of_bounds",
     "crash",
     "stack_overflow",
     "hang",

@@ -112,8 +112,8 @@ pub(crate) fn run(
         let (back, done) = std::thread::scope(|scope| {
             let work = move || {
                 let mut check = check;
-                crate::worker::crash::use_signal_stack();
                 let Movable(inner) = &mut check; // all of it goes along
+                crate::worker::prepare_thread(&inner.engine.options);
                 let done = inner.explore();
                 (check, done)
             };
@@ -148,8 +148,9 @@ struct Check<F> {
 impl<F: FnMut(Event<'_>)> Check<F> {
     /// Explores to the end. `None`: to be continued on another thread of the operating system.
     fn explore(&mut self) -> Option<Verdict> {
-        if self.expected.is_none() && self.engine.options.origin != Origin::Foreign {
-            self.rehearse();
+        let first = self.expected.is_none() && self.engine.options.origin != Origin::Foreign;
+        if first && self.rehearse() {
+            return Some(Verdict::Failed);
         }
         loop {
             if let Some(verdict) = self.limit() {
@@ -157,7 +158,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             }
             let ending = execute(&mut self.engine, &self.body);
             if ending == Ending::Restart {
-                self.start_again();
+                if self.start_again() {
+                    return Some(Verdict::Failed);
+                }
                 continue;
             }
             if ending == Ending::TooLong && self.engine.late {
@@ -176,20 +179,23 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
     }
 
-    /// One execution on the system's heap, which makes everything that is made once per process, and is then forgotten.
-    fn rehearse(&mut self) {
+    /// One execution on the system's heap, which makes everything that is made once per process, and is then forgotten; whether it counts nevertheless, for none can follow it.
+    fn rehearse(&mut self) -> bool {
         loop {
             if let Some(heap) = &mut self.engine.heap {
                 heap.rehearsal = true;
             }
             let ending = execute(&mut self.engine, &self.body);
             self.expected = Some(self.digest());
-            self.engine.explorer.restart();
             if let Some(heap) = &mut self.engine.heap {
                 heap.end_rehearsal();
             }
+            if self.engine.has_reached_outside() {
+                return self.count(ending);
+            }
+            self.engine.explorer.restart();
             if ending != Ending::Restart {
-                return;
+                return false;
             }
         }
     }
@@ -219,14 +225,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
     }
 
-    fn start_again(&mut self) {
+    /// Something was learned; whether it ends here.
+    fn start_again(&mut self) -> bool {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
         self.engine.wakeups_cut = 0;
         self.engine.explorer.restart();
-        if self.engine.options.origin != Origin::Foreign {
-            self.rehearse();
-        }
+        self.engine.options.origin != Origin::Foreign && self.rehearse()
     }
 
     /// Counts an execution; whether that was the last failure to look for.
@@ -316,6 +321,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if sees_real_std() && !self.shares_nothing() {
             self.cut.push(bound("real_std", 0, 1));
         }
+        if !self.stays_within() {
+            self.cut.push(bound("system_calls", 0, 1));
+        }
         match (self.failures.is_empty(), self.cut.is_empty()) {
             (false, _) => Verdict::Failed,
             (true, false) => Verdict::Bounded,
@@ -329,6 +337,15 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         #[cfg(feature = "unmodified")]
         if self.engine.options.origin == Origin::Unmodified {
             return crate::instrumentation::is_on() || self.shares_nothing();
+        }
+        true
+    }
+
+    /// Is it known of every system call that it reaches out for nothing?
+    fn stays_within(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        if self.engine.options.origin == Origin::Unmodified {
+            return self.shares_nothing() || crate::system_calls::are_seen() && !self.engine.outside.ever;
         }
         true
     }

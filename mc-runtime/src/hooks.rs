@@ -2,12 +2,13 @@
 
 use crate::exec::{Engine, Found, Guide, Panicked};
 use crate::ops::with_engine;
+use crate::options::Origin;
 use crate::outcome::FailureKind;
 use crate::system::{Function, Original};
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 
 /// Panics of controlled threads are remembered instead of printed, from now on.
 pub(crate) fn install() {
@@ -107,13 +108,41 @@ pub(crate) unsafe extern "C" fn pthread_create(
     unsafe { std::mem::transmute::<Function, Create>(real)(thread, attributes, start, argument) }
 }
 
+type SetSpecific = unsafe extern "C" fn(libc::pthread_key_t, *const libc::c_void) -> libc::c_int;
+
+/// In place of the C library's: what it keeps is no part of the states by which rounds of a loop are told to be alike, so a round that changes it is like no other.
+///
+/// # Safety
+/// As `pthread_setspecific(3)`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pthread_setspecific(
+    key: libc::pthread_key_t,
+    value: *const libc::c_void,
+) -> libc::c_int {
+    with_engine(|e| e.threads[e.current.slot()].rounds.clear());
+    static REAL: OnceLock<Option<SetSpecific>> = OnceLock::new();
+    // SAFETY: as in `pthread_create`.
+    let find = || unsafe {
+        std::mem::transmute::<*mut libc::c_void, Option<SetSpecific>>(libc::dlsym(
+            libc::RTLD_NEXT,
+            c"pthread_setspecific".as_ptr(),
+        ))
+    };
+    match *REAL.get_or_init(find) {
+        // SAFETY: passed on from our caller.
+        Some(real) => unsafe { real(key, value) },
+        None => libc::ENOSYS,
+    }
+}
+
 fn uncontrolled(engine: &mut Engine) {
     let site = users_frame();
     let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
-    let message = format!(
-        "uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n\
-         Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check."
-    );
+    let help = match engine.options.origin {
+        Origin::Unmodified => "Threads that std makes are. Code that makes others cannot be checked as it is.",
+        _ => "Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check.",
+    };
+    let message = format!("uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n{help}");
     let thread = engine.current;
     engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site });
 }

@@ -29,6 +29,8 @@ pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
 pub mod system;
+#[cfg(feature = "unmodified")]
+mod system_calls;
 mod trace;
 #[cfg(feature = "unmodified")]
 pub mod unmodified;

@@ -48,6 +48,7 @@ pub enum FailureKind {
     Leak,
     UseAfterFree,
     DoubleFree,
+    OutOfBounds,
     Crash,
     StackOverflow,
     Hang,

@@ -82,6 +82,30 @@ impl<T: Copy> Known<T> {
     }
 }
 
+/// Where the code under test is that has called, through whatever, the function that asks.
+pub(crate) fn caller() -> Option<(String, u32)> {
+    let mut found = None;
+    // SAFETY: only the thread that the engine runs on asks.
+    unsafe {
+        backtrace::trace_unsynchronized(|frame| {
+            let address = frame.ip().addr();
+            found = look_up(address).filter(|_| is_linked(address) && owner(address) == Owner::Test);
+            found.is_none()
+        });
+    }
+    found
+}
+
+/// Is it code of the executable, as against a shared library?
+pub(crate) fn is_linked(address: usize) -> bool {
+    // By every linker.
+    unsafe extern "C" {
+        static __executable_start: u8;
+        static etext: u8;
+    }
+    (((&raw const __executable_start).addr())..(&raw const etext).addr()).contains(&address)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Test,

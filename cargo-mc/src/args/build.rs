@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 /// What is built, and how.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Build (as for cargo test)")]
+#[command(group = ArgGroup::new("as-they-are").args(["std", "dep"]).multiple(true))]
 pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) manifest: clap_cargo::Manifest,
@@ -49,8 +50,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "checked")]
     #[arg(conflicts_with_all = ["loom", "shuttle"])]
     pub(crate) std: Option<Std>,
+    /// Check the tests that this crate has itself, as it was published: the version that the workspace uses, or the newest; with --std, unless it is its suite for another checker
+    #[arg(long, value_name = "NAME[@VERSION]", conflicts_with_all = ["package", "workspace", "all", "exclude"])]
+    pub(crate) dep: Option<String>,
     /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free, or only atomics, which is faster and proves less
-    #[arg(long, value_name = "WHAT", default_value = "memory", requires = "std")]
+    #[arg(long, value_name = "WHAT", default_value = "memory", requires = "as-they-are")]
     pub(crate) instrument: Instrument,
     /// Likewise the suite that the crate has for shuttle, with `--cfg shuttle` or that of this NAME
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "shuttle")]

@@ -4,6 +4,7 @@
 
 mod build;
 mod check;
+mod doctor;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use build::{BuildArgs, Instrument, Std};
 pub(crate) use check::CheckArgs;
+pub(crate) use doctor::DoctorArgs;
 
 /// Checks concurrent Rust under every schedule and every outcome that the memory model allows
 #[derive(Debug, Parser)]
@@ -29,6 +31,8 @@ pub(crate) enum Command {
     List(Box<ListArgs>),
     /// Run exactly one execution again and show it
     Replay(Box<ReplayArgs>),
+    /// Say what in the tests of the workspace the checker cannot control, and what to do about it
+    Doctor(Box<DoctorArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn help_names_every_flag() {
-        for command in ["test", "list", "replay"] {
+        for command in ["test", "list", "replay", "doctor"] {
             let help = parse(&format!("cargo-mc {command} --help")).unwrap_err().to_string();
             insta::assert_snapshot!(command, help);
         }

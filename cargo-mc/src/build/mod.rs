@@ -1,6 +1,7 @@
 //! Builds the tests of a workspace with `--cfg mc`, through cargo, in a target directory of its own.
 
 mod config;
+mod dependency;
 mod facade;
 mod profile;
 mod rustflags;
@@ -45,6 +46,8 @@ pub(crate) enum BuildError {
     StandIn(#[from] stand_in::StandInError),
     #[error(transparent)]
     Facade(#[from] facade::FacadeError),
+    #[error(transparent)]
+    Dependency(#[from] dependency::DependencyError),
 }
 
 impl BuildError {
@@ -52,7 +55,10 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed | Self::FailedWithFacade => ExitCode::Build,
-            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) => ExitCode::Setup,
+            Self::Dependency(dependency::DependencyError::Version { .. }) => ExitCode::Usage,
+            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) | Self::Dependency(_) => {
+                ExitCode::Setup
+            }
         }
     }
 }
@@ -67,6 +73,8 @@ pub(crate) struct Built {
     pub(crate) workspace: PathBuf,
     /// What tests other than `#[mc::test]` are checked.
     pub(crate) others: Option<Others>,
+    /// The flags that build the same again.
+    pub(crate) flags: String,
 }
 
 /// A test executable.
@@ -87,6 +95,8 @@ pub(crate) struct Executable {
 /// Builds what `args` select.
 pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let own = args.dep.as_deref().map(|spec| dependency::own(&cargo, args, spec)).transpose()?;
+    let (args, flag) = own.as_ref().map_or((args, None), |own| (&own.args, Some(own.flag.clone())));
     let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
     let others = Others::asked_for(args);
@@ -111,12 +121,13 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     }
     let command = command(&cargo, args, &metadata, &way)?;
     let executables = run(command, &metadata).map_err(|error| match error {
-        RunError::Failed if args.std.is_some() => BuildError::FailedWithFacade,
+        RunError::Failed if matches!(others, Some(Others::AsTheyAre(_))) => BuildError::FailedWithFacade,
         RunError::Failed => BuildError::Failed,
         RunError::Io(source) => BuildError::Cargo { cargo, source },
     })?;
     drop(way); // the lock file is not put back before cargo is done
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others })
+    let flags = others.iter().map(Others::flag).chain(flag).collect::<Vec<_>>().join(" ");
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags })
 }
 
 /// How the crates are built.
@@ -134,19 +145,38 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
+/// The user's own flags for rustc, from wherever cargo may take them.
+pub(crate) fn users_flags() -> Vec<String> {
+    let environment = environment();
+    let here = std::env::current_dir().unwrap_or_default();
+    let home = cargo_home(&environment);
+    rustflags::of_user(&environment, &config::read(&here, home.as_deref()))
+}
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 /// With `settings` the lock file is about to change, so that only without them it is held against `--locked`.
 fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> MetadataCommand {
-    let mut command = MetadataCommand::new();
     let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
     let settings = settings.iter().flat_map(|setting| ["--config".to_owned(), setting.clone()]);
-    command.cargo_path(cargo).other_options(lock.into_iter().chain(settings).collect::<Vec<_>>());
+    metadata_with(cargo, args, lock.into_iter().chain(settings).collect())
+}
+
+/// `cargo metadata` for the manifest that `args` name, with these options.
+pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, options: Vec<String>) -> MetadataCommand {
+    let mut command = MetadataCommand::new();
+    command.cargo_path(cargo).other_options(options);
     if let Some(path) = &args.manifest.manifest_path {
         command.manifest_path(path);
     }
     command
 }
 
-fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
+pub(crate) fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
     command.exec().map_err(|error| {
         BuildError::Metadata(match error {
             cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
@@ -156,9 +186,7 @@ fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildError> {
 }
 
 fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Result<Command, BuildError> {
-    let environment: BTreeMap<_, _> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let environment = environment();
     let here = std::env::current_dir().unwrap_or_default();
     let home = cargo_home(&environment);
     let flags = config::read(&here, home.as_deref());

@@ -66,9 +66,15 @@ pub(crate) fn inject(environment: &BTreeMap<String, String>, config: &ConfigFlag
 
 /// Whether flags ask for aborting panics, which neither libtest nor the checker can live with.
 pub(crate) fn aborts_on_panic(environment: &BTreeMap<String, String>, config: &ConfigFlags) -> bool {
+    of_user(environment, config).join(" ").contains("panic=abort")
+}
+
+/// All that some variable or file says. Which of them cargo takes is not looked at.
+pub(crate) fn of_user(environment: &BTreeMap<String, String>, config: &ConfigFlags) -> Vec<String> {
     let variables = environment.iter().filter(|(name, _)| name.ends_with("RUSTFLAGS")).map(|(_, flags)| flags.clone());
     let files = config.build.iter().chain(config.targets.values()).map(Value::joined);
-    variables.chain(files).any(|flags| flags.contains("panic=abort"))
+    let flags = variables.chain(files);
+    flags.flat_map(|flags| flags.split(['\x1f', ' ']).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// Cargo joins lists of one key, but a text replaces a text (and may not meet a list): then theirs is repeated.

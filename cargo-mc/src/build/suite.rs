@@ -15,7 +15,8 @@ pub(crate) enum Others {
 impl Others {
     /// What the flags name; clap lets no two of them through.
     pub(super) fn asked_for(args: &BuildArgs) -> Option<Self> {
-        args.std.map(Self::AsTheyAre).or_else(|| Suite::asked_for(args).map(Self::Suite))
+        let as_they_are = args.std.or_else(|| args.dep.is_some().then_some(Std::Checked));
+        Suite::asked_for(args).map(Self::Suite).or_else(|| as_they_are.map(Self::AsTheyAre))
     }
 
     /// How they are asked for again.

@@ -14,13 +14,13 @@ use crate::report;
 pub(super) fn gdb(case: &Case, options: Options, schedule: &str, more: &[OsString]) -> Result<ExitCode, Error> {
     // Who looks at a program makes it wait.
     let options = Options { threads: Threads::Os, hang_limit: u64::MAX, ..options };
-    let (arguments, variables) = case.binary.replayed_by_hand(&case.name, &options, schedule)?;
+    let worker = case.binary.replayed_by_hand(&case.name, &options, schedule);
     let mut command = Command::new("gdb");
     // What the worker says to a client goes nowhere; what the test prints is on standard error.
-    let arguments: Vec<String> = arguments.iter().map(|word| quoted(word.as_ref())).collect();
+    let arguments: Vec<String> = worker.arguments.iter().map(|word| quoted(word.as_ref())).collect();
     command.args(["--quiet", "-ex", &format!("set args {} > /dev/null", arguments.join(" "))]);
     command.args(["-ex", "break mc_failure", "-ex", "run"]).args(more).arg(&case.binary.executable);
-    command.envs(variables);
+    command.envs(worker.environment);
     if let Some(directory) = &case.binary.directory {
         command.current_dir(directory);
     }

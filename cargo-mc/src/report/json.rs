@@ -71,6 +71,27 @@ pub(super) enum Line<'a> {
     },
     /// A line of `cargo mc list`.
     Listed(ListedLine<'a>),
+    /// The first line of `cargo mc doctor`.
+    Doctor {
+        /// The version of these lines.
+        format: u32,
+        /// Of cargo-mc.
+        version: &'a str,
+        /// The packages whose tests are meant.
+        packages: Vec<&'a str>,
+        /// How many crates their tests have; a line of each follows.
+        crates: usize,
+        /// Of the workspace as a whole.
+        findings: Vec<FindingLine<'a>>,
+    },
+    /// A crate, as `cargo mc doctor` sees it.
+    Crate(CrateLine<'a>),
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn doctor(packages: Vec<&'a str>, crates: usize, findings: Vec<FindingLine<'a>>) -> Self {
+        Self::Doctor { format: FORMAT, version: env!("CARGO_PKG_VERSION"), packages, crates, findings }
+    }
 }
 
 /// A test that ended.
@@ -137,6 +158,70 @@ pub(super) struct ListedLine<'a> {
     pub(super) executions: Option<u64>,
     pub(super) seconds: Option<f64>,
 }
+
+/// What is under control of a crate in the tests.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct CrateLine<'a> {
+    pub(super) name: &'a str,
+    pub(super) version: &'a str,
+    pub(super) manifest: &'a str,
+    /// Its own tests are meant.
+    pub(super) selected: bool,
+    /// With the types of `mc`.
+    #[cfg_attr(test, schemars(extend("enum" = ["controlled", "nothing", "not_seen", "uncontrolled", "refused"])))]
+    pub(super) shims: &'a str,
+    /// With `--std`.
+    #[cfg_attr(test, schemars(extend("enum" = ["facade", "memory", "uncontrolled", "refused"])))]
+    pub(super) std: &'a str,
+    /// What of std it uses that `--std` replaces.
+    #[cfg_attr(test, schemars(extend("items" = serde_json::json!({"enum": ["atomics", "locks", "threads", "thread_locals", "instant"]}))))]
+    pub(super) uses: Vec<&'a str>,
+    pub(super) findings: Vec<FindingLine<'a>>,
+}
+
+/// A kind of thing that is not under control, or worth a note.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FindingLine<'a> {
+    /// `docs/doctor.md` lists them.
+    pub(super) kind: &'a str,
+    pub(super) title: &'a str,
+    /// How many places there are.
+    pub(super) count: usize,
+    /// The first of them.
+    pub(super) places: Vec<PlaceLine<'a>>,
+    /// How bad it is with the types of `mc`.
+    #[cfg_attr(test, schemars(extend("enum" = LEVELS)))]
+    pub(super) shims_level: &'a str,
+    /// What it means there.
+    pub(super) shims: &'a str,
+    /// How bad it is with `--std`.
+    #[cfg_attr(test, schemars(extend("enum" = LEVELS)))]
+    pub(super) std_level: &'a str,
+    /// What it means there.
+    pub(super) std: &'a str,
+    /// What can be done.
+    pub(super) remedy: &'a str,
+}
+
+/// Where something is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct PlaceLine<'a> {
+    /// From the directory of the package.
+    pub(super) file: &'a str,
+    pub(super) line: usize,
+    pub(super) what: &'a str,
+    /// Only tests have it.
+    pub(super) test: bool,
+    /// It is there in one of the two ways only, by a `cfg(mc)`.
+    #[cfg_attr(test, schemars(extend("enum" = ["shims", "std", null])))]
+    pub(super) only: Option<&'a str>,
+}
+
+#[cfg(test)]
+const LEVELS: [&str; 5] = ["controlled", "note", "unknown", "uncontrolled", "refused"];
 
 #[cfg(test)]
 fn kinds() -> Vec<&'static str> {

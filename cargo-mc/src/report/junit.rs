@@ -107,7 +107,7 @@ fn properties(finished: &Finished) -> String {
     );
     for failure in outcome.failures.iter().filter(|failure| !failure.schedule.is_empty()) {
         lines.push(format!("schedule: {}", failure.schedule));
-        lines.push(format!("replay: cargo mc replay {} {}", failure.schedule, finished.case.name));
+        lines.push(format!("replay: {} {} {}", finished.case.replay(), failure.schedule, finished.case.name));
     }
     lines.join("\n")
 }

@@ -1,5 +1,6 @@
 //! Everything that a user reads: lines for people, JSON lines, JUnit. All are made from the same data; none computes.
 
+mod doctor;
 mod human;
 mod json;
 mod junit;
@@ -15,6 +16,7 @@ use crate::args::MessageFormat;
 use crate::discover::Case;
 use crate::run::{Finished, Plan, Summary};
 
+pub(crate) use doctor::diagnosis;
 pub(crate) use junit::JUnitFile;
 pub(crate) use listing::list;
 pub(crate) use replay::{replayed, runs};

@@ -125,6 +125,7 @@ fn bound(bound: &Bound) -> String {
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
         "instrument" => "plain memory was not looked at".to_owned(),
         "real_std" => "std's own code ran, of which not all is seen".to_owned(),
+        "system_calls" => "what it does outside of itself is not known".to_owned(),
         "max_failures" => format!("stopped after {}", counted(bound.value, "failure")),
         other => format!("{cut} cut by {other} = {value}"),
     }

@@ -205,7 +205,7 @@ impl Counterexample {
         View {
             test: case.label.clone(),
             name: case.name.clone(),
-            replay: case.models.iter().fold("cargo mc replay".to_owned(), |command, flag| format!("{command} {flag}")),
+            replay: case.replay(),
             recorded: self.file.clone(),
             roots: case.roots.clone(),
             width,

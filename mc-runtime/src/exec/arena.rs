@@ -38,12 +38,15 @@ thread_local! {
 
 /// Lets allocations of this thread of the operating system go to `heap` (to the system, if null). Returns what was before.
 pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
+    // SAFETY: a heap that is switched to lives until another one is.
+    #[cfg(feature = "unmodified")]
+    crate::system_calls::select(unsafe { heap.as_ref() }.is_some_and(|heap| heap.watches_calls));
     HEAP.replace(heap)
 }
 
-/// Do allocations of this thread of the operating system go to a heap, because the code of a test runs on it?
+/// Do allocations of this thread of the operating system go to a heap?
 #[cfg(feature = "unmodified")]
-pub(crate) fn is_served() -> bool {
+pub(crate) fn is_used() -> bool {
     !HEAP.get().is_null()
 }
 
@@ -95,6 +98,9 @@ pub(crate) struct Heap {
     pub double_free: Option<usize>,
     /// States are compared: what an earlier execution left in the memory of a block must not make a difference.
     pub cleans: bool,
+    /// System calls of the code that it is for are looked at.
+    #[cfg(feature = "unmodified")]
+    pub watches_calls: bool,
     /// The limit was reached.
     pub exhausted: bool,
     /// There may be owners that are not seen, see `Options::origin`.
@@ -128,6 +134,8 @@ impl Heap {
             freed: Vec::new(),
             double_free: None,
             cleans: false,
+            #[cfg(feature = "unmodified")]
+            watches_calls: false,
             exhausted: false,
             owned_unseen: false,
             freed_arc: false,
@@ -199,6 +207,21 @@ impl Heap {
         let block = &mut self.arenas[arena].blocks[index];
         block.watched = true;
         Some(*block)
+    }
+
+    /// The block in use that an access leaves, or misses: a part of it is outside.
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn overrun(&self, at: usize, size: usize) -> Option<Block> {
+        if !self.contains(at) {
+            return None;
+        }
+        let arena = &self.arenas[(at - self.base) / ARENA];
+        let index = arena.blocks.partition_point(|b| b.start <= at).checked_sub(1)?;
+        let block = arena.blocks[index];
+        let is_last = index + 1 == arena.blocks.len();
+        // What is above the last was another's, and was given back.
+        let is_near = !is_last || at < block.start + block.size.max(1).next_multiple_of(HEADER);
+        (!block.freed && is_near && at + size > block.start + block.size).then_some(block)
     }
 
     fn find(&self, at: usize) -> Option<(usize, usize)> {

@@ -70,6 +70,7 @@ impl Engine {
         me.tried.push(value);
         me.position -= 1;
         me.clock = clock;
+        me.sleeps.retain(|(_, until)| *until <= clock);
         me.rounds.forget_last();
         if let Some(heap) = &mut self.heap {
             heap.events = me.position as u32;

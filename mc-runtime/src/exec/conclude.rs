@@ -80,9 +80,8 @@ impl Engine {
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
             return Ending::Complete; // the process would end now, with the threads that nobody waits for
         }
-        let in_time = |t: ThreadId| self.threads[t.slot()].has_timeout && self.threads[t.slot()].waiting.is_some();
-        if self.threads().any(in_time) {
-            return Ending::Blocked; // the time of that thread is over in another execution
+        if self.threads().any(|t| self.threads[t.slot()].waiting.is_some_and(|w| is_timed(w.operation.label))) {
+            return Ending::Blocked; // the time is over at last: that is another execution
         }
         let waits: Vec<(ThreadId, Waiting)> =
             self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
@@ -253,6 +252,11 @@ impl Engine {
 /// Does a wait of this kind end by a notification, which can be lost?
 fn sleeps(label: Label) -> bool {
     matches!(label, Label::CondvarWait | Label::Park | Label::BlockOn)
+}
+
+/// Does it end by itself?
+fn is_timed(label: Label) -> bool {
+    matches!(label, Label::CondvarWaitTimeout | Label::ParkTimeout)
 }
 
 /// Is this such a notification?

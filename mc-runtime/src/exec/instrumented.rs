@@ -98,6 +98,7 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
+        self.made_progress();
         self.end_drops(false);
         let place = Where::Code(self.trace_of_calls(code));
         // Not even remembered: it would take the place of what the crates did there before.
@@ -147,6 +148,16 @@ impl Engine {
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
         let what = if touch.writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        if let Some(block) = self.heap.as_ref().and_then(|h| h.overrun(at, size)) {
+            let message = format!(
+                "out of bounds: {} {what}s {size} bytes at {}, from byte {} of a block that has {}",
+                self.thread_name(touch.thread),
+                symbols::place(touch.place),
+                at - block.start,
+                block.size,
+            );
+            return self.found(FailureKind::OutOfBounds, message, touch);
+        }
         let in_arenas = self.heap.as_ref().is_some_and(|h| h.contains(at));
         if in_arenas && block.is_none_or(|b| b.freed) {
             let kind = if touch.atomic { "atomic" } else { "non-atomic" };
@@ -229,6 +240,7 @@ impl Engine {
 
     /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.
     pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
+        self.made_progress();
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
         let activity = self.me_ref().activity + self.me_ref().seen_writes;

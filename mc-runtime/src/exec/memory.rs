@@ -2,6 +2,7 @@
 
 use super::access::is_static;
 use super::cells::Access;
+use super::left::Left;
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{LocationId, ThreadId};
@@ -21,14 +22,6 @@ impl fmt::Debug for Static {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Static({:#x}, {} bytes)", self.at, self.bytes.len())
     }
-}
-
-/// A clock that was left at an address: that of a thread, after so many of its events.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
-    at: usize,
-    thread: ThreadId,
-    events: u32,
 }
 
 /// A place for a message.
@@ -52,7 +45,7 @@ impl Engine {
         let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
         // Of its own thread, also what came after its last event.
         let ordered = |l: &Left| if l.thread == thread { l.events >= events } else { knows(l) };
-        self.left.iter().any(|l| range.contains(&l.at) && ordered(l))
+        self.left.any(|l| range.contains(&l.at) && ordered(l))
     }
 
     /// A non-atomic access by the running thread.
@@ -200,24 +193,18 @@ impl Engine {
 
     /// Leaves what happens before this point at an address.
     pub(crate) fn leave_clock(&mut self, at: usize) {
-        /// A loop that clones and drops leaves its clock at the same few addresses.
-        const RECENT: usize = 2;
+        // What is left after a read that may be taken back is taken back with it.
+        let kept = self.me_ref().open.map_or(0, |open| open.left);
         // A destructor that drops another owner passes on what happened before it, whoever runs it.
         let ranges: Vec<Range<usize>> = self.me_ref().acquired().collect();
         for known in 0..if ranges.is_empty() { 0 } else { self.left.len() } {
-            let left = self.left[known];
+            let left = self.left.get(known);
             if ranges.iter().any(|range| range.contains(&left.at) && !range.contains(&at)) {
-                self.left.push(Left { at, ..left });
+                self.left.leave(Left { at, ..left }, kept);
             }
         }
         let left = Left { at, thread: self.current, events: self.me().position as u32 };
-        let same = |l: &&mut Left| (l.at, l.thread) == (at, left.thread);
-        // What is left after a read that may be taken back, is then taken back with it.
-        let recent = if self.me_ref().open.is_some() { 0 } else { RECENT };
-        match self.left.iter_mut().rev().take(recent).find(same) {
-            Some(known) => *known = left,
-            None => self.left.push(left),
-        }
+        self.left.leave(left, kept);
     }
 
     /// A destructor begins, for which everything that was left in the range has happened.
@@ -233,7 +220,7 @@ impl Engine {
         let Some(range) = self.me().acquired.pop() else { return };
         // Only the system's allocator hands the addresses out again.
         if self.heap.is_none() {
-            self.left.retain(|l| !range.contains(&l.at));
+            self.left.forget(&range);
         }
     }
 

@@ -8,6 +8,7 @@ mod access;
 pub(crate) mod arena;
 mod awaits;
 mod cells;
+mod clock;
 mod conclude;
 mod fiber;
 mod guide;
@@ -18,9 +19,12 @@ mod instrumented;
 mod last_look;
 mod leaks;
 mod learned;
+mod left;
 mod liveness;
 mod locations;
 mod memory;
+#[cfg(feature = "unmodified")]
+mod outside;
 mod plain;
 #[cfg(feature = "unmodified")]
 mod repeated;
@@ -58,6 +62,8 @@ pub use held::Until;
 pub(crate) use instrumented::Calls;
 pub use last_look::Looked;
 use locations::Locations;
+#[cfg(feature = "unmodified")]
+pub(crate) use outside::Reached;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
 #[cfg(feature = "unmodified")]
@@ -179,7 +185,7 @@ pub(crate) struct Engine {
     pub order: Vec<EventId>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
-    left: Vec<memory::Left>,
+    left: left::Clocks,
     /// Who polls a future once more, see `last_look`.
     looking: Option<ThreadId>,
     /// Plain accesses of what is atomic otherwise.
@@ -190,6 +196,8 @@ pub(crate) struct Engine {
     pub kept: usize,
     /// Non-atomic accesses that have begun.
     held: Vec<held::Held>,
+    #[cfg(feature = "unmodified")]
+    pub outside: outside::Outside,
     #[cfg(feature = "unmodified")]
     shadow: shadow::Shadow,
     /// Accesses of the running thread since its open read.
@@ -250,12 +258,14 @@ impl Engine {
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
-            left: Vec::new(),
+            left: Default::default(),
             looking: None,
             unsync: Vec::new(),
             number: 0,
             kept: 0,
             held: Vec::new(),
+            #[cfg(feature = "unmodified")]
+            outside: Default::default(),
             #[cfg(feature = "unmodified")]
             shadow: shadow::Shadow::default(),
             #[cfg(feature = "unmodified")]
@@ -286,12 +296,17 @@ impl Engine {
         self.cells.reset();
         #[cfg(feature = "unmodified")]
         {
+            self.outside.reset();
             self.shadow.reset();
             self.later.clear();
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();
             heap.cleans = self.loops.any();
+            #[cfg(feature = "unmodified")]
+            {
+                heap.watches_calls = self.options.origin == Origin::Unmodified;
+            }
         }
         self.guide.begin();
         if self.options.origin == Origin::Unmodified {
@@ -398,6 +413,11 @@ impl Engine {
             self.failure = Some(found);
         }
         self.cutting = true;
+    }
+
+    /// Was the last execution stopped where it reached out of the test? It may hold what no other can take then: locks of std's own.
+    pub(crate) fn has_reached_outside(&self) -> bool {
+        self.failure.as_ref().is_some_and(|found| found.kind == FailureKind::Uncontrolled)
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.

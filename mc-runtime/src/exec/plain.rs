@@ -94,6 +94,10 @@ impl Engine {
         body: &mut Option<Body>,
         site: Site,
     ) -> Step<ThreadId> {
+        #[cfg(feature = "unmodified")]
+        if let Some(step) = self.has_reached_out() {
+            return step;
+        }
         let operation = self.spawning(name.as_deref(), stack);
         if let Some(step) = self.has_other_twin(&operation) {
             return step;

@@ -204,8 +204,8 @@ impl Engine {
         match self.options.threads {
             Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
             Threads::Os => {
-                let same_keys = self.options.origin == Origin::Unmodified;
-                let os = Os { name: self.thread_name(thread), same_keys };
+                let unmodified = self.options.origin == Origin::Unmodified;
+                let os = Os { name: self.thread_name(thread), unmodified };
                 Fiber::os(&mut self.stacks, place, os, main, thread_end)
             }
         }

@@ -95,6 +95,8 @@ pub(crate) struct Thread {
     pub drawn: u64,
     /// Its virtual clock.
     pub clock: Duration,
+    /// What it was after each time that the thread slept, with how many events the thread had made by then.
+    pub sleeps: Vec<(u32, Duration)>,
     /// Events and tracked accesses, see `ops::activity`.
     pub activity: u64,
     /// The threads that it spawned last.
@@ -106,8 +108,6 @@ pub(crate) struct Thread {
     pub has_result: bool,
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
-    /// It does not wait for ever, see `ops::before_timeout`.
-    pub has_timeout: bool,
     /// The loads since its last event with an effect.
     pub rounds: Rounds,
     /// What others can change, when it was left in a round.
@@ -211,13 +211,13 @@ impl Default for Thread {
             stack_size: 0,
             locals: Vec::new(),
             clock: Duration::ZERO,
+            sleeps: Vec::new(),
             activity: 0,
             row: Row::default(),
             is_told_apart: false,
             result: Vec::new(),
             has_result: false,
             waiting: None,
-            has_timeout: false,
             rounds: Rounds::default(),
             left: Vec::new(),
             entered: false,
@@ -263,10 +263,11 @@ impl Thread {
         self.stack_size = 0;
         self.locals.clear();
         self.clock = Duration::ZERO;
+        self.sleeps.clear();
         self.activity = 0;
         self.row.clear();
         (self.is_told_apart, self.has_result) = (false, false);
-        (self.waiting, self.has_timeout) = (None, false);
+        self.waiting = None;
         self.rounds.clear();
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();

@@ -31,6 +31,9 @@ pub(crate) struct Explorer {
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
+    /// How many items were taken from the frontier.
+    #[cfg(test)]
+    taken: u64,
 }
 
 /// How much `Explorer::add_at` has to look at.
@@ -55,7 +58,15 @@ impl Explorer {
     /// An explorer at the empty graph.
     pub(crate) fn new(model: MemoryModel, frontier: Frontier) -> Self {
         let (buffers, revisit) = Default::default();
-        Explorer { graph: Graph::new(), frontier, model, buffers, revisit }
+        Explorer {
+            graph: Graph::new(),
+            frontier,
+            model,
+            buffers,
+            revisit,
+            #[cfg(test)]
+            taken: 0,
+        }
     }
 
     /// Forgets everything: the exploration starts again.
@@ -246,6 +257,10 @@ impl Explorer {
     /// Goes to the next prefix that is to be executed.
     pub(crate) fn next(&mut self) -> Next {
         while let Some(item) = self.frontier.pop(&mut self.graph) {
+            #[cfg(test)]
+            {
+                self.taken += 1;
+            }
             let run = match item {
                 Item::Choose { at, value } => self.choose(at, value),
                 Item::ReadFrom { at, write } => self.read_from(at, write),

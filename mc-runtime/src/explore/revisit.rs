@@ -36,6 +36,7 @@ impl Explorer {
     fn find_revisits(&mut self, write: EventId, found: &mut Vec<EventId>) {
         let graph = &self.graph;
         let location = graph.event(write).location;
+        let rival = rival(graph, write);
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
         let mut outside = graph.reads(location).iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
@@ -52,7 +53,8 @@ impl Explorer {
                 break;
             }
             cut.keep[x.thread.slot()] = x.index;
-            if event.location == location && event.is_revisitable() {
+            let restores = |rival: EventId| rival == x || rival.index >= cut.keep[rival.thread.slot()];
+            if event.location == location && event.is_revisitable() && rival.is_none_or(restores) {
                 cut.read = Some(x);
                 let maximal = |y: &EventId| as_if_unrevisited(graph, *y, write, cut);
                 if maximal(&x) && deleted.iter().all(maximal) && !placed_before_deleted(graph, write, cut) {
@@ -106,6 +108,14 @@ impl Explorer {
             }
         }
     }
+}
+
+/// The other update that reads what this one has read. No graph that holds both goes anywhere: a revisit takes the other one, or deletes it.
+fn rival(graph: &Graph, write: EventId) -> Option<EventId> {
+    let event = graph.event(write);
+    let next = *graph.mo(event.location).get(graph.mo_index(write))?;
+    let other = graph.event(next);
+    (event.updates() && other.updates() && other.rf == event.rf).then_some(next)
 }
 
 /// Is the write next in modification order deleted? Then the write's place in what remains is reached from another placement.

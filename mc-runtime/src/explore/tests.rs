@@ -246,3 +246,27 @@ fn random_programs_have_the_counts_of_the_specification() {
         check(&format!("{} {}", case["family"], case["seed"]), &case, Strategy::Dfs);
     }
 }
+
+/// Two updates that have read the same write: whatever leaves both leads nowhere, and there is no end of that.
+#[test]
+fn what_no_revisit_restores_is_not_followed() {
+    const THREADS: usize = 12;
+    let add = serde_json::json!([{ "op": "fadd", "loc": "x", "val": 1, "ord": "rlx" }]);
+    let program = Program::new(&Value::Array(vec![add; THREADS]));
+    let mut explorer = Explorer::new(MemoryModel::Rc20, Frontier::new(Strategy::Dfs, 1, None));
+    let mut rng = rand_pcg::Pcg64::new(1, 2);
+    let mut most = 0;
+    for _ in 0..100 {
+        explorer.restart();
+        explorer.graph.set_initial(LocationId(0), 0);
+        loop {
+            run(&mut explorer, &program);
+            let before = explorer.taken;
+            if explorer.keep_one(&mut rng) == 0 || explorer.next() == Next::Done {
+                break;
+            }
+            most = most.max(explorer.taken - before);
+        }
+    }
+    assert!((2..=THREADS as u64).contains(&most), "{most} items for one prefix");
+}

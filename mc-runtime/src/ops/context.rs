@@ -40,6 +40,12 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     Some(result)
 }
 
+/// Does code of a test run on the calling thread, as against the engine that it has called?
+#[cfg(feature = "unmodified")]
+pub(crate) fn runs_test() -> bool {
+    !ENGINE.get().is_null() && arena::is_used()
+}
+
 /// Tells of a call of the running thread, for which nothing is allocated.
 #[cfg(feature = "unmodified")]
 #[inline]
@@ -66,7 +72,7 @@ pub(crate) fn as_checker(f: impl FnOnce()) {
 /// Does code of a test run, and not of the checker for it, which goes to the system for what it needs?
 #[cfg(feature = "unmodified")]
 pub fn is_called_by_test() -> bool {
-    ask_engine(|e| e.heap.is_none() || arena::is_served()).unwrap_or(false)
+    ask_engine(|e| e.heap.is_none() || arena::is_used()).unwrap_or(false)
 }
 
 /// Asks the engine something for which it allocates nothing. `None` outside of a check.

@@ -19,7 +19,7 @@ pub use context::Cut;
 #[cfg(feature = "unmodified")]
 pub use context::is_called_by_test;
 #[cfg(feature = "unmodified")]
-pub(crate) use context::{as_checker, note_call, stop_for_good, wait_or_stop};
+pub(crate) use context::{as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
@@ -120,15 +120,6 @@ pub fn arrive(at: *mut (), places: u16, label: Label) -> Option<u32> {
 pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
     let generation = u64::from(word) & !ARRIVALS;
     access(at, operation(Code::Pass, (generation, 0), Width::W32, Ordering::Acquire, label)).is_some()
-}
-
-/// Runs `wait`, in which the calling thread waits although it would not do so for ever: that its time is over first was the other choice. So it is no deadlock if
-/// nobody ends the wait.
-pub fn before_timeout<R>(wait: impl FnOnce() -> R) -> R {
-    with_engine(|e| e.threads[e.current.slot()].has_timeout = true);
-    let result = wait();
-    with_engine(|e| e.threads[e.current.slot()].has_timeout = false);
-    result
 }
 
 /// A fence.
@@ -313,9 +304,9 @@ const CLOCK_KEY: u64 = u64::from_le_bytes(*b"clock\0\0\0") | 1;
 pub fn now() -> Option<Duration> {
     learn(CLOCK_KEY);
     with_engine(|e| {
-        let me = &mut e.threads[e.current.slot()];
-        me.rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
-        me.clock
+        let clock = e.catch_up();
+        e.threads[e.current.slot()].rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
+        clock
     })
 }
 
@@ -323,8 +314,11 @@ pub fn now() -> Option<Duration> {
 pub fn sleep(time: Duration) -> bool {
     with_engine(|e| {
         let looked_at = e.has_learned(CLOCK_KEY);
+        if looked_at {
+            e.catch_up();
+        }
         let me = &mut e.threads[e.current.slot()];
-        me.clock = me.clock.saturating_add(time);
+        me.sleep(time);
         if looked_at {
             me.rounds.clear();
         }
@@ -356,8 +350,24 @@ pub fn execution() -> Option<u64> {
     ask_engine(|e| e.number)
 }
 
-/// A number that looks random, and is the same whenever the calling thread has asked as often before.
-pub fn random() -> Option<u64> {
+/// Fills the buffer with what looks random, and is the same whenever the calling thread has asked as often before. How many bytes that were.
+///
+/// # Safety
+///
+/// The buffer can be written to.
+#[cfg(feature = "unmodified")]
+pub unsafe fn fill_random(buffer: *mut u8, length: usize) -> usize {
+    for at in (0..length).step_by(size_of::<u64>()) {
+        let bytes = random().unwrap_or(0).to_ne_bytes();
+        let count = bytes.len().min(length - at);
+        // SAFETY: the caller's buffer has `length` bytes, and `at + count` is not above that.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.add(at), count) };
+    }
+    length
+}
+
+#[cfg(feature = "unmodified")]
+fn random() -> Option<u64> {
     with_engine(|e| {
         let slot = u64::from(e.current.0);
         let drawn = &mut e.threads[e.current.slot()].drawn;

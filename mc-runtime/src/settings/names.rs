@@ -10,7 +10,7 @@ use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Panic,
         Self::Deadlock,
         Self::LostWakeup,
@@ -19,6 +19,7 @@ impl FailureKind {
         Self::Leak,
         Self::UseAfterFree,
         Self::DoubleFree,
+        Self::OutOfBounds,
         Self::Crash,
         Self::StackOverflow,
         Self::Hang,
@@ -39,6 +40,7 @@ impl FailureKind {
             Self::Leak => "leak",
             Self::UseAfterFree => "use_after_free",
             Self::DoubleFree => "double_free",
+            Self::OutOfBounds => "out_of_bounds",
             Self::Crash => "crash",
             Self::StackOverflow => "stack_overflow",
             Self::Hang => "hang",
@@ -60,6 +62,7 @@ impl FailureKind {
             Self::Leak => "a leak",
             Self::UseAfterFree => "a use after free",
             Self::DoubleFree => "a double free",
+            Self::OutOfBounds => "an access out of bounds",
             Self::Crash => "a crash",
             Self::StackOverflow => "a stack overflow",
             Self::Hang => "a hang",
@@ -88,7 +91,7 @@ impl FromStr for FailureKind {
     fn from_str(text: &str) -> Result<Self, Expected> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(Expected(
             "the kind of a failure: `panic`, `deadlock`, `lost_wakeup`, `livelock`, `data_race`, `leak`, `use_after_free`, \
-             `double_free`, `crash`, `stack_overflow`, `hang`, `nondeterminism`, `uncontrolled`, `contract` or `monitor`",
+             `double_free`, `out_of_bounds`, `crash`, `stack_overflow`, `hang`, `nondeterminism`, `uncontrolled`, `contract` or `monitor`",
         ))
     }
 }

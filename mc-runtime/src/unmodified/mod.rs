@@ -2,11 +2,14 @@
 
 pub(crate) mod pthread;
 
+use crate::exec::Engine;
 use crate::instrumentation;
 use crate::models::{self, Bounds};
+use crate::ops;
 use crate::options::Threads;
 use crate::outcome::Outcome;
-use crate::worker;
+use crate::{symbols, worker};
+use std::ffi::CStr;
 
 /// What the crates of this process have for std.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +25,21 @@ pub enum Std {
 ///
 /// Ends the process when that cannot be done, and says why.
 pub fn begin(checker: &[&str], folder: &'static str, std: Std) {
-    crate::symbols::set_checker(folder);
+    symbols::set_checker(folder);
     if std == Std::Real {
         instrumentation::set_std();
     }
     if let Err(message) = crate::exec::tested_data::remember(checker) {
         worker::cannot_begin(message);
+    }
+}
+
+/// The calling thread is about to call, from code at this address, a function by which the C library orders threads or makes them wait. Where others run, that fails the
+/// execution, and the thread goes no further. What shared libraries do among themselves, such as the unwinder, is their own.
+pub fn reach_out(function: &CStr, from: usize) {
+    let refused = |e: &mut Engine| e.shares_with_c(&function.to_string_lossy());
+    if ops::runs_test() && symbols::is_linked(from) && ops::with_engine(refused) == Some(true) {
+        ops::stop_for_good();
     }
 }
 

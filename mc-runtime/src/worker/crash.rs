@@ -197,7 +197,7 @@ fn last_words(kind: FailureKind, message: String) -> ! {
 }
 
 /// Replaces the process by one that replays without a rehearsal.
-fn start_again() -> ! {
+pub(super) fn start_again() -> ! {
     super::server::give_back_pipe();
     let own = CString::new("/proc/self/exe").expect("no zero byte");
     let text = |s: std::ffi::OsString| CString::new(s.into_encoded_bytes()).expect("no zero byte");

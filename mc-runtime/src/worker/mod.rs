@@ -6,15 +6,30 @@
 
 pub mod client;
 pub(crate) mod crash;
+pub(crate) mod json;
 pub mod message;
 pub(crate) mod models;
 mod replay;
 mod server;
 
+use crate::options::Options;
+#[cfg(feature = "unmodified")]
+use crate::options::Origin;
 pub(crate) use replay::retrace;
 use server::STOP;
 #[cfg(feature = "unmodified")]
 pub(crate) use server::cannot_begin;
 pub use server::run_test;
+
+/// Before executions run on the calling thread of the operating system.
+pub(crate) fn prepare_thread(options: &Options) {
+    crash::use_signal_stack();
+    #[cfg(feature = "unmodified")]
+    if options.origin == Origin::Unmodified {
+        crate::system_calls::watch();
+    }
+    #[cfg(not(feature = "unmodified"))]
+    let _ = options;
+}
 
 pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};

@@ -45,11 +45,7 @@ pub(crate) fn retrace(options: Options, schedule: Schedule, body: &TestBody) -> 
 }
 
 fn on_a_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
-    let work = move || {
-        crash::use_signal_stack();
-        f()
-    };
-    let thread = std::thread::Builder::new().name("mc".to_owned()).spawn(work);
+    let thread = std::thread::Builder::new().name("mc".to_owned()).spawn(f);
     thread.expect("a thread for the replay").join().expect("the engine does not panic")
 }
 
@@ -61,11 +57,15 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
     if crate::instrumentation::is_on_in_std() {
         crate::hooks::print_apart();
     }
+    super::prepare_thread(&options);
     let mut engine = Engine::new(options, Guide::Explore, arena::is_installed());
     engine.learned.extend(schedule.learned.iter().map(|key| u64::from(*key)));
     if std::env::var_os(NO_REHEARSAL).is_none() && engine.options.origin != Origin::Foreign {
         crash::rehearse(has_client());
         rehearse(&mut engine, body);
+        if engine.has_reached_outside() && has_client() {
+            crash::start_again();
+        }
         crash::rehearse(false);
     }
     engine.guide = Guide::Follow(Follower::new(schedule));

@@ -51,16 +51,13 @@ pub(super) fn wait(futex: *mut u32, value: u32, has_timeout: bool) -> Waited {
         word.rmw(Rmw::And, !both, Relaxed, Label::Park);
         return Waited::Changed;
     }
-    let notified = Test::Bit { bit: bit as u8 + 32, set: true };
-    let guard = Guard { test: notified, update: Update::ClearPair { bit: bit as u8 } };
-    if !has_timeout {
-        word.wait(guard, Relaxed, Label::Park);
-    } else if ops::choose(2) == Some(1) {
+    if has_timeout && ops::choose(2) == Some(1) {
         let old = word.rmw(Rmw::And, !both, Relaxed, Label::Park);
         return if old >> (bit + 32) & 1 == 1 { Waited::Woken } else { Waited::Late };
-    } else {
-        ops::before_timeout(|| word.wait(guard, Relaxed, Label::Park));
     }
+    let bit = bit as u8;
+    let notified = Guard { test: Test::Bit { bit: bit + 32, set: true }, update: Update::ClearPair { bit } };
+    word.wait(notified, Relaxed, if has_timeout { Label::ParkTimeout } else { Label::Park });
     Waited::Woken
 }
 

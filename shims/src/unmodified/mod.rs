@@ -3,4 +3,5 @@
 mod clock;
 mod futex;
 pub mod harness;
+mod pthread;
 mod system;

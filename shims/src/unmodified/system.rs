@@ -94,11 +94,6 @@ unsafe extern "C" fn getrandom(buffer: *mut c_void, length: usize, flags: c_uint
         let answer = unsafe { system::call(libc::SYS_getrandom, [buffer as usize, length, flags as usize, 0, 0, 0]) };
         return if answer < 0 { fails(-answer as c_int) as isize } else { answer as isize };
     }
-    for at in (0..length).step_by(size_of::<u64>()) {
-        let bytes = ops::random().unwrap_or(0).to_ne_bytes();
-        let count = bytes.len().min(length - at);
-        // SAFETY: the caller's buffer has `length` bytes, and `at + count` is not above that.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast::<u8>().add(at), count) };
-    }
-    length as isize
+    // SAFETY: passed on from our caller.
+    unsafe { ops::fill_random(buffer.cast(), length) as isize }
 }

@@ -130,6 +130,18 @@ fn a_park_without_an_unpark_is_a_deadlock() {
     fails(FailureKind::Deadlock, thread::park);
 }
 
+/// The time is over at last: only waiting for ever is no execution.
+#[test]
+fn whoever_waits_with_a_time_out_is_not_stuck() {
+    const SECOND: Duration = Duration::from_secs(1);
+    proved(1, || thread::park_timeout(SECOND));
+    // Or it wakes for no reason.
+    proved(2, || {
+        let (lock, condvar) = (Mutex::new(()), Condvar::new());
+        drop(condvar.wait_timeout(lock.lock().unwrap(), SECOND).unwrap());
+    });
+}
+
 #[test]
 fn a_park_with_a_time_out_that_has_its_token_ends_either_way() {
     proved(2, || {

@@ -1,6 +1,6 @@
 //! Loops that give up after a time, on the virtual clock.
 
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::sync::atomic::AtomicBool;
 use mc::sync::{Arc, Condvar, Mutex};
@@ -92,4 +92,30 @@ fn a_loop_that_only_looks_at_the_clock_is_not_proved_to_end() {
         thread.join().unwrap();
     });
     assert_ne!(outcome.verdict, Verdict::Proved);
+}
+
+/// Whatever the thread that slept has done since is seen after the sleep.
+#[test]
+fn what_is_seen_of_a_thread_that_slept_is_seen_after_it() {
+    const SECOND: Duration = Duration::from_secs(1);
+    holds(|| {
+        let start = Instant::now();
+        let parked = thread::current();
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || {
+            thread::sleep(SECOND);
+            theirs.store(true, Relaxed);
+            parked.unpark();
+        });
+        if flag.load(Relaxed) {
+            assert!(start.elapsed() >= SECOND);
+        }
+        thread::park();
+        if flag.load(Relaxed) {
+            thread::sleep(SECOND);
+            assert!(start.elapsed() >= 2 * SECOND);
+        }
+        thread.join().unwrap();
+    });
 }

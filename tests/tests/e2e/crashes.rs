@@ -15,7 +15,12 @@ fn kind(run: &Run, name: &str) -> String {
 #[test]
 fn each_way_to_die_is_named_and_has_a_schedule() {
     let fixture = fixture("crash");
-    let run = fixture.cargo_mc(["test"].iter().chain(&JSON));
+    for threads in ["coroutines", "os"] {
+        each_way_to_die(&fixture.cargo_mc(["test", "--threads", threads].iter().chain(&JSON)));
+    }
+}
+
+fn each_way_to_die(run: &Run) {
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     for (name, expected) in [
         ("tests::aborts", "crash"),
@@ -25,17 +30,17 @@ fn each_way_to_die_is_named_and_has_a_schedule() {
         ("tests::panics_in_drop_while_unwinding", "crash"),
         ("tests::exits", "crash"),
     ] {
-        assert_eq!(kind(&run, name), expected, "{name}");
-        let schedule = test(&run, name)["failures"][0]["schedule"].clone();
+        assert_eq!(kind(run, name), expected, "{name}");
+        let schedule = test(run, name)["failures"][0]["schedule"].clone();
         assert!(
             name == "tests::exits" || schedule.as_str().is_some_and(|text| text.starts_with("mc1.")),
             "{name}: {schedule}"
         );
     }
-    let exhausted = test(&run, "tests::allocates_without_end");
+    let exhausted = test(run, "tests::allocates_without_end");
     assert_ne!(exhausted["verdict"], "proved", "{exhausted}");
     for name in ["tests::prints_a_lot", "tests::prints_what_looks_like_a_message"] {
-        assert_eq!(test(&run, name)["verdict"], "proved");
+        assert_eq!(test(run, name)["verdict"], "proved");
     }
     assert!(run.stderr.len() < 1 << 20, "what bodies print is not shown");
 }

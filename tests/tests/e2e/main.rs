@@ -3,9 +3,11 @@
 mod bad_input;
 mod building;
 mod crashes;
+mod doctor;
 mod interrupts;
 mod litmus;
 mod machines;
+mod os_threads;
 mod plain;
 mod protocol;
 mod real_std;

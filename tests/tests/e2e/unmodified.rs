@@ -1,6 +1,6 @@
 //! Crates as they are, with std's own types: `--std`.
 
-use mc_tests::fixture::Fixture;
+use mc_tests::fixture::{Fixture, Run};
 
 use crate::{fixture, names, test};
 
@@ -12,12 +12,19 @@ fn unmodified() -> Fixture {
 #[test]
 fn every_test_is_checked_as_it_is() {
     let fixture = unmodified();
-    let run = fixture.cargo_mc(["test", "--std", "--workspace", "--message-format", "json"]);
+    for threads in ["coroutines", "os"] {
+        let flags = ["--std", "--workspace", "--test", "all", "--message-format", "json", "--threads", threads];
+        every_test(&fixture.cargo_mc(["test"].iter().chain(&flags)));
+    }
+}
+
+fn every_test(run: &Run) {
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     for (name, verdict, executions) in [
         ("afresh", "proved", 2),
         ("gated", "proved", 6),
         ("host", "ran", 1),
+        ("inferred", "ran", 1),
         ("kept", "proved", 1),
         ("left_behind", "proved", 2),
         ("locked", "proved", 2),
@@ -27,17 +34,18 @@ fn every_test_is_checked_as_it_is() {
         ("panics_elsewhere", "proved", 1),
         ("returns", "ran", 1),
     ] {
-        let test = test(&run, name);
+        let test = test(run, name);
         assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
         assert_eq!(test["passed"], true, "{test}");
     }
     // How many executions: in code without optimisations, rounds of the loop look different that are not.
-    assert_eq!(test(&run, "spun")["verdict"], "proved");
+    assert_eq!(test(run, "spun")["verdict"], "proved");
     let failed = [
         ("counted_but_not_ordered", "data_race", "tests/all.rs"),
         ("does_not_panic", "panic", "does not panic"),
         ("freed", "use_after_free", "memory that was freed"),
         ("gate_without_a_call", "deadlock", "nobody can move"),
+        ("left_its_block", "out_of_bounds", "8 bytes at tests/all.rs:80, from byte 8 of a block that has 12"),
         ("lost", "leak", "64 bytes"),
         ("lost_update", "panic", "assertion"),
         ("panics_otherwise", "panic", "boo"),
@@ -47,12 +55,12 @@ fn every_test_is_checked_as_it_is() {
         ("stuck", "deadlock", "cycle"),
     ];
     for (name, kind, words) in failed {
-        let test = test(&run, name);
+        let test = test(run, name);
         let failure = &test["failures"][0];
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(&run).len(), 12 + failed.len(), "all but the ignored one");
+    assert_eq!(names(run).len(), 13 + failed.len(), "all but the ignored one");
 }
 
 #[test]
@@ -64,6 +72,35 @@ fn a_failure_is_replayed() {
     let replay = fixture.cargo_mc(["replay", "--std", "raced"]);
     assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
     assert!(replay.stdout.contains("data race"), "{}", replay.stdout);
+}
+
+#[test]
+fn what_reaches_out_of_a_test_is_told_with_its_place() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--test", "outside", "--message-format", "json"]);
+    assert_eq!(run.code, 121, "{}\n{}", run.stdout, run.stderr);
+    for (name, verdict, executions) in [("is_alone", "ran", 1), ("reads_a_file", "proved", 2)] {
+        let test = test(&run, name);
+        assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
+    }
+    let refused = [
+        ("locks_in_c", "`pthread_mutex_lock`", 66),
+        ("makes_a_thread_in_c", "a real thread", 59),
+        ("reads_what_somebody_writes", "system call `read`", 32),
+        ("sleeps", "system call `clock_nanosleep`", 49),
+        ("writes_a_file", "system call `openat`", 38),
+        ("writes_a_file_before_it_has_threads", "system call `openat`", 43),
+    ];
+    for (name, words, line) in refused {
+        let failure = &test(&run, name)["failures"][0];
+        assert_eq!(failure["kind"], "uncontrolled", "{failure}");
+        assert!(failure["message"].as_str().unwrap().contains(words), "{failure}");
+        assert_eq!((&failure["file"], &failure["line"]), (&"tests/outside.rs".into(), &line.into()), "{failure}");
+    }
+    assert_eq!(names(&run).len(), 2 + refused.len());
+    let replay = fixture.cargo_mc(["replay", "--std", "reads_what_somebody_writes"]);
+    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+    assert!(replay.stdout.contains("stdin().read_line"), "{}", replay.stdout);
 }
 
 #[test]

@@ -53,8 +53,8 @@ pub(crate) struct Place {
 pub(crate) struct Os {
     /// What debuggers call it.
     pub name: String,
-    /// std's hash maps begin with the same keys in it as in every other.
-    pub same_keys: bool,
+    /// It runs code that was written for no checker.
+    pub unmodified: bool,
 }
 
 /// The addresses of a stack.
@@ -78,7 +78,7 @@ pub(crate) struct Fiber {
 
 enum Kind {
     Coroutine(Coroutine<(), (), (), DefaultStack>),
-    Os(OsThread),
+    Os(Box<OsThread>),
 }
 
 impl fmt::Debug for Kind {
@@ -118,7 +118,7 @@ impl Fiber {
         end: fn(),
     ) -> io::Result<Self> {
         let (thread, bounds) = OsThread::new(stacks, place, os, main, end)?;
-        Ok(Fiber { kind: Kind::Os(thread), bounds })
+        Ok(Fiber { kind: Kind::Os(Box::new(thread)), bounds })
     }
 
     /// Runs it until it suspends itself or ends, with operations going to `engine` and allocations to `heap`; true when it has ended.

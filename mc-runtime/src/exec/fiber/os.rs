@@ -38,7 +38,7 @@ struct Shared {
     main: RefCell<Box<dyn FnMut(Suspender)>>,
     end: fn(),
     name: CString,
-    same_keys: bool,
+    unmodified: bool,
     /// Where it handles signals.
     for_signals: Option<(usize, usize)>,
     /// The executable's.
@@ -83,7 +83,7 @@ impl OsThread {
             })),
             end,
             name: CString::new(shortened(&os.name)).unwrap_or_default(),
-            same_keys: os.same_keys,
+            unmodified: os.unmodified,
             for_signals: for_signals.as_ref().map(usable),
             thread_locals: Cell::new((0, 0)),
             rounds: Cell::new(0),
@@ -150,8 +150,10 @@ impl Shared {
             // SAFETY: this thread's alone, and mapped until it is joined.
             unsafe { crash::use_signal_stack_at(start, size) };
         }
-        if self.same_keys {
+        if self.unmodified {
             hash_keys::reset();
+            #[cfg(feature = "unmodified")]
+            crate::system_calls::watch();
         }
         self.thread_locals.set(state::thread_locals());
     }
@@ -273,4 +275,94 @@ fn usable(stack: &DefaultStack) -> (usize, usize) {
 fn shortened(name: &str) -> &str {
     const MOST: usize = 15;
     &name[..name.floor_char_boundary(MOST.min(name.len()))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fiber;
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// What happened, in order.
+    static LOG: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    fn log(what: &'static str) {
+        LOG.lock().unwrap().push(what);
+    }
+
+    struct Logs(&'static str);
+
+    impl Drop for Logs {
+        fn drop(&mut self) {
+            log(self.0);
+        }
+    }
+
+    thread_local! {
+        static LOCAL: Logs = const { Logs("thread-local dropped") };
+        static COUNT: AtomicU32 = const { AtomicU32::new(0) };
+    }
+
+    fn fiber(stacks: &mut Stacks, slot: usize, main: impl FnOnce(Suspender) + 'static) -> Fiber {
+        let os = Os { name: "T1 a name that is too long".to_owned(), unmodified: true };
+        let place = Place { slot, size: 0, clean: 4096 };
+        Fiber::os(stacks, place, os, main, || log("end")).unwrap()
+    }
+
+    fn resume(fiber: &mut Fiber) -> bool {
+        fiber.resume(ptr::null_mut(), ptr::null_mut())
+    }
+
+    #[test]
+    fn destructors_of_thread_locals_run_before_the_end_and_on_the_same_thread() {
+        let _alone = ALONE.lock().unwrap();
+        LOG.lock().unwrap().clear();
+        let mut stacks = Stacks::default();
+        let mut first = fiber(&mut stacks, 1, |suspender| {
+            let _guard = Logs("main ends");
+            LOCAL.with(|_| ());
+            // SAFETY: by its thread.
+            unsafe { suspender.suspend() };
+            log("resumed");
+        });
+        assert!(!resume(&mut first));
+        log("suspended");
+        assert!(resume(&mut first));
+        first.recycle(&mut stacks, 1);
+        assert_eq!(*LOG.lock().unwrap(), ["suspended", "resumed", "main ends", "thread-local dropped", "end"]);
+    }
+
+    #[test]
+    fn one_that_is_given_up_drops_nothing_and_its_stack_is_used_again() {
+        let _alone = ALONE.lock().unwrap();
+        LOG.lock().unwrap().clear();
+        let mut stacks = Stacks::default();
+        let (mut bounds, mut locals) = (Vec::new(), Vec::new());
+        for _ in 0..100 {
+            let mut fiber = fiber(&mut stacks, 3, |suspender| {
+                let _guard = Logs("dropped");
+                LOCAL.with(|_| ());
+                assert_eq!(COUNT.with(|count| count.fetch_add(1, Ordering::Relaxed)), 0, "as new");
+                // SAFETY: by its thread.
+                unsafe { suspender.suspend() };
+            });
+            assert!(!resume(&mut fiber));
+            bounds.push((fiber.bounds.limit, fiber.bounds.base, fiber.bounds.top));
+            locals.push(fiber.thread_locals().unwrap());
+            fiber.recycle(&mut stacks, 3);
+        }
+        assert!(LOG.lock().unwrap().is_empty());
+        assert!(bounds.iter().all(|b| *b == bounds[0]) && locals.iter().all(|l| *l == locals[0]));
+        let ((start, size), (_, base, top)) = (locals[0], bounds[0]);
+        assert!(base <= start && start + size <= top, "thread-locals lie above what is compared as the stack");
+    }
+
+    #[test]
+    fn names_are_cut_where_a_letter_ends() {
+        assert_eq!(shortened("T1 a name that is too long"), "T1 a name that ");
+        assert_eq!(shortened("T1 ééééééé"), "T1 éééééé");
+        assert_eq!(shortened("main"), "main");
+    }
 }

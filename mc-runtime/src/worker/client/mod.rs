@@ -10,6 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::json;
 use super::message::{Message, Replayed, Task, TestInfo, TraceEvent};
 use crate::options::Options;
 use crate::outcome::{Bound, Failure, Outcome, Verdict};
@@ -23,6 +24,15 @@ pub struct Binary {
     pub executable: PathBuf,
     /// Where it runs (cargo runs tests in their package's directory); here if `None`.
     pub directory: Option<PathBuf>,
+    /// Variables that it gets on top of this process's own.
+    pub environment: Vec<(String, String)>,
+}
+
+/// How a worker is started, see [`Binary::replayed_by_hand`].
+#[derive(Clone, Debug)]
+pub struct ByHand {
+    /// Of the executable.
+    pub arguments: Vec<String>,
     /// Variables that it gets on top of this process's own.
     pub environment: Vec<(String, String)>,
 }
@@ -224,17 +234,11 @@ impl Binary {
         Ok((now, Replayed::Failed(failure)))
     }
 
-    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger: its arguments and its variables. Its messages go to its
-    /// standard output.
-    pub fn replayed_by_hand(
-        &self,
-        test: &str,
-        options: &Options,
-        schedule: &str,
-    ) -> Result<(Vec<String>, Vec<(String, String)>), ClientError> {
+    /// How a worker for [`Binary::replay`] is started, for somebody who does that himself, such as a debugger. Its messages go to its standard output.
+    pub fn replayed_by_hand(&self, test: &str, options: &Options, schedule: &str) -> ByHand {
         let task = Task::Replay { options: options.clone(), schedule: schedule.to_owned() };
-        let variables = process::environment(self, &task).map_err(|source| self.cannot_start(source))?;
-        Ok((arguments(test).map(str::to_owned).to_vec(), variables))
+        let environment = process::environment(self, &task);
+        ByHand { arguments: arguments(test).map(str::to_owned).to_vec(), environment }
     }
 
     /// Reads a worker's messages until `last` says that one was the last, or the worker ends otherwise.
@@ -296,7 +300,7 @@ impl Binary {
         if !line.starts_with('{') {
             return Ok(None);
         }
-        serde_json::from_str(line).map(Some).map_err(|_| {
+        json::from_text(line).map(Some).map_err(|_| {
             let line = line.chars().take(200).collect();
             ClientError::Protocol { executable: self.executable.clone(), line }
         })

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::Binary;
+use crate::worker::json;
 use crate::worker::message::{ENVIRONMENT, Task};
 
 /// Where the standard error of a worker goes, and with it what the body prints.
@@ -40,7 +41,7 @@ const DRAIN: Duration = Duration::from_millis(200);
 impl Process {
     pub(super) fn start(binary: &Binary, task: &Task, arguments: &[&str], output: Output) -> std::io::Result<Self> {
         let mut command = Command::new(&binary.executable);
-        command.args(arguments).envs(environment(binary, task)?);
+        command.args(arguments).envs(environment(binary, task));
         if let Some(directory) = &binary.directory {
             command.current_dir(directory);
         }
@@ -132,12 +133,12 @@ impl Drop for Process {
 }
 
 /// What a worker's environment has on top of this process's.
-pub(super) fn environment(binary: &Binary, task: &Task) -> std::io::Result<Vec<(String, String)>> {
+pub(super) fn environment(binary: &Binary, task: &Task) -> Vec<(String, String)> {
     let mut variables = binary.environment.clone();
-    variables.push((ENVIRONMENT.to_owned(), serde_json::to_string(task)?));
+    variables.push((ENVIRONMENT.to_owned(), json::to_text(task)));
     // Stack traces that a body takes would fill std's cache of symbols, which outlives executions, from the heap of one.
     variables.push(("RUST_LIB_BACKTRACE".to_owned(), "0".to_owned()));
-    Ok(variables)
+    variables
 }
 
 /// The executable and its stacks are at the same addresses each time: what a test makes of an address is the same in a replay. A worker does not outlive the one who would read its words, however that one ends. An interrupt reaches it, also where this process was started with

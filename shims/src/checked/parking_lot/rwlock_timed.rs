@@ -7,7 +7,7 @@ use lock_api::{RawRwLock as _, RawRwLockRecursive as _, RawRwLockUpgrade as _};
 use mc_runtime::ops::{self, Guard, Label, Rmw};
 
 use super::rwlock::{ALONE, CLAIM, READ_RECURSIVE, READ_UPGRADABLE, READERS, RawRwLock, UPGRADABLE};
-use super::timed::{Timeout, Way, choose, in_time, over, timed};
+use super::timed::{Timeout, Way, choose, over, timed};
 use crate::checked::sync::{READ, WRITER};
 
 /// What a thread must do to become the writer, and to give that up again.
@@ -82,7 +82,7 @@ impl RawRwLock {
         let ways = if Self::announces() { &all[..] } else { &all[..2] };
         match choose(timeout, ways) {
             Some(Way::Locks) => {
-                in_time(timeout, || (claim.lock)());
+                (claim.lock)();
                 true
             }
             Some(Way::IsOver) => {

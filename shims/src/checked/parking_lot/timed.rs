@@ -64,7 +64,7 @@ pub(super) fn timed(
 ) -> bool {
     match choose(timeout, &[Way::Locks, Way::IsOver]) {
         Some(Way::Locks) => {
-            in_time(timeout, lock);
+            lock();
             true
         }
         Some(_) => {
@@ -74,11 +74,6 @@ pub(super) fn timed(
         None if ops::inert() => try_lock(),
         None => lock_until(timeout.deadline()),
     }
-}
-
-/// Waits for a lock, for which there is a time.
-pub(super) fn in_time<R>(timeout: Timeout, lock: impl FnOnce() -> R) -> R {
-    if timeout.is_never() { lock() } else { ops::before_timeout(lock) }
 }
 
 /// The time is over. That it is over although the lock could be `taken` would be another execution of those in which it is taken.

@@ -34,7 +34,7 @@ pub fn park_timeout(dur: Duration) {
         return;
     };
     if ops::choose(2) == Some(0) {
-        ops::before_timeout(|| shared.token.wait(TAKE, Acquire, Label::Park));
+        shared.token.wait(TAKE, Acquire, Label::ParkTimeout);
     } else if shared.token.rmw(Rmw::And, !1, Acquire, Label::Park) & 1 == 0 {
         ops::sleep(dur);
     }
