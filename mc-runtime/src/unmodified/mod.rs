@@ -34,6 +34,11 @@ pub fn begin(checker: &[&str], folder: &'static str, std: Std) {
     }
 }
 
+/// What have they?
+pub fn std() -> Std {
+    if instrumentation::is_on_in_std() { Std::Real } else { Std::Checked }
+}
+
 /// The calling thread is about to call, from code at this address, a function by which the C library orders threads or makes them wait. Where others run, that fails the
 /// execution, and the thread goes no further. What shared libraries do among themselves, such as the unwinder, is their own.
 pub fn reach_out(function: &CStr, from: usize) {

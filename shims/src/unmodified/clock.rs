@@ -1,4 +1,4 @@
-//! The clock that goes on by itself, and sleep, as the C library has them: virtual, as in `time` and `thread`. The time of day is the system's.
+//! The clock that goes on by itself, and sleep, as the real std has them from the C library: virtual, as in our `time` and `thread`. The time of day is the system's.
 
 use std::ffi::c_int;
 use std::mem::transmute;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use libc::{clockid_t, timespec};
 use mc_runtime::ops;
 use mc_runtime::system::{Function, Original};
+use mc_runtime::unmodified::{self, Std};
 
 /// So that the linker takes them.
 #[used]
@@ -20,6 +21,11 @@ static CLOCK_NANOSLEEP: unsafe extern "C" fn(clockid_t, c_int, *const timespec, 
 /// What the clock shows when an execution begins: some time after the machine was started.
 const START: Duration = Duration::from_secs(1_000_000);
 
+/// Does a test call what the real std is made from?
+fn is_called_by_std() -> bool {
+    unmodified::std() == Std::Real && ops::is_called_by_test()
+}
+
 fn is_virtual(clock: clockid_t) -> bool {
     [libc::CLOCK_MONOTONIC, libc::CLOCK_MONOTONIC_RAW, libc::CLOCK_MONOTONIC_COARSE, libc::CLOCK_BOOTTIME]
         .contains(&clock)
@@ -30,7 +36,7 @@ fn is_virtual(clock: clockid_t) -> bool {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     if is_virtual(clock)
-        && ops::is_called_by_test()
+        && is_called_by_std()
         && let Some(now) = ops::now()
     {
         // SAFETY: our caller's promise: a place for it.
@@ -48,7 +54,7 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
 /// As the C library's `nanosleep`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
-    if ops::is_called_by_test() {
+    if is_called_by_std() {
         // SAFETY: our caller's promise.
         ops::sleep(of_timespec(unsafe { &*time }));
         return 0;
@@ -69,7 +75,7 @@ unsafe extern "C" fn clock_nanosleep(
     time: *const timespec,
     left: *mut timespec,
 ) -> c_int {
-    if ops::is_called_by_test() {
+    if is_called_by_std() {
         // SAFETY: our caller's promise.
         let time = of_timespec(unsafe { &*time });
         ops::sleep(if flags & libc::TIMER_ABSTIME == 0 { time } else { until(clock, time) });
@@ -84,8 +90,8 @@ unsafe extern "C" fn clock_nanosleep(
 
 /// How long it is until the clock shows this. (Who names a time has looked at the clock.)
 pub(super) fn until(clock: clockid_t, time: Duration) -> Duration {
-    if !is_virtual(clock) {
-        return Duration::ZERO; // the time of day does not stand still for a test
+    if !is_virtual(clock) || unmodified::std() != Std::Real {
+        return Duration::ZERO; // the real one does not stand still for a test
     }
     time.saturating_sub(START + ops::now().unwrap_or_default())
 }
