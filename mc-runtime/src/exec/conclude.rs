@@ -95,6 +95,22 @@ impl Engine {
         Ending::Failed
     }
 
+    /// Where the running thread made its last event.
+    pub(crate) fn last_site(&self) -> Option<(String, u32)> {
+        let last = self.threads.get(self.current.slot())?.position.checked_sub(1)?;
+        let id = self.current.event(last);
+        let known = self.explorer.graph.contains(id).then(|| self.explorer.graph.site(id)).flatten()?;
+        Some((known.file().to_owned(), known.line()))
+    }
+
+    /// How a thread is called in messages.
+    pub(crate) fn thread_name(&self, thread: ThreadId) -> String {
+        match self.threads.get(thread.slot()).and_then(|t| t.name.as_deref()) {
+            Some(name) => format!("{thread} {name}"),
+            None => thread.to_string(),
+        }
+    }
+
     /// Threads that are stopped in a loop.
     fn spinning(&self) -> impl Iterator<Item = ThreadId> + '_ {
         self.threads().filter(|t| self.state(*t) == State::Blocked(BlockReason::Spin))

@@ -493,20 +493,4 @@ impl Engine {
         let own = self.options.threads == Threads::Os;
         own || self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
     }
-
-    /// Where the running thread made its last event.
-    pub(crate) fn last_site(&self) -> Option<(String, u32)> {
-        let last = self.threads.get(self.current.slot())?.position.checked_sub(1)?;
-        let id = self.current.event(last);
-        let known = self.explorer.graph.contains(id).then(|| self.explorer.graph.site(id)).flatten()?;
-        Some((known.file().to_owned(), known.line()))
-    }
-
-    /// How a thread is called in messages.
-    pub(crate) fn thread_name(&self, thread: ThreadId) -> String {
-        match self.threads.get(thread.slot()).and_then(|t| t.name.as_deref()) {
-            Some(name) => format!("{thread} {name}"),
-            None => thread.to_string(),
-        }
-    }
 }
