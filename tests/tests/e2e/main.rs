@@ -3,6 +3,7 @@
 mod bad_input;
 mod building;
 mod crashes;
+mod dependency;
 mod doctor;
 mod interrupts;
 mod litmus;

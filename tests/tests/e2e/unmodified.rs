@@ -30,6 +30,7 @@ fn every_test(run: &Run) {
         ("locked", "proved", 2),
         ("mapped", "proved", 1),
         ("owned", "proved", 4),
+        ("owned_in_turn", "proved", 2),
         ("panics", "ran", 1),
         ("panics_elsewhere", "proved", 1),
         ("returns", "ran", 1),
@@ -60,7 +61,7 @@ fn every_test(run: &Run) {
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(run).len(), 13 + failed.len(), "all but the ignored one");
+    assert_eq!(names(run).len(), 14 + failed.len(), "all but the ignored one");
 }
 
 #[test]
