@@ -23,6 +23,7 @@ fn every_test(run: &Run) {
     for (name, verdict, executions) in [
         ("afresh", "proved", 2),
         ("gated", "proved", 6),
+        ("hashed", "proved", 1),
         ("host", "ran", 1),
         ("inferred", "ran", 1),
         ("kept", "proved", 1),
@@ -61,7 +62,7 @@ fn every_test(run: &Run) {
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(run).len(), 14 + failed.len(), "all but the ignored one");
+    assert_eq!(names(run).len(), 15 + failed.len(), "all but the ignored one");
 }
 
 #[test]
