@@ -1,11 +1,13 @@
 //! `--dep`: the tests that a published crate has itself, from its sources as cargo keeps them, copied.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::semver::{Version, VersionReq};
 use cargo_metadata::{Metadata, Package};
+use tempfile::TempDir;
 
 use super::{BuildError, absolute, metadata_command, run_metadata, write};
 use crate::args::BuildArgs;
@@ -13,6 +15,10 @@ use crate::args::BuildArgs;
 /// Why there is nothing to copy.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DependencyError {
+    #[error(
+        "`--dep {spec}`: `{name}` is no name of a crate\n  = help: `--dep NAME` or `--dep NAME@1.2`; what lies in a folder is checked with `cargo mc test --std --manifest-path`"
+    )]
+    Name { spec: String, name: String },
     #[error(
         "`--dep {spec}`: `{version}` is no version and no requirement of one\n  = help: `--dep NAME@1.2.3`, or `--dep NAME@1.2` for the newest of those"
     )]
@@ -44,6 +50,10 @@ struct Wanted {
 impl Wanted {
     fn parse(spec: &str) -> Result<Self, DependencyError> {
         let (name, version) = spec.split_once('@').unwrap_or((spec, "*"));
+        let is_of_names = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        if name.is_empty() || !name.chars().all(is_of_names) {
+            return Err(DependencyError::Name { spec: spec.to_owned(), name: name.to_owned() });
+        }
         let exact = Version::parse(version).map(|version| format!("={version}"));
         let requirement = VersionReq::parse(exact.as_deref().unwrap_or(version));
         let wrong = |_| DependencyError::Version { spec: spec.to_owned(), version: version.to_owned() };
@@ -74,7 +84,7 @@ pub(super) fn own(cargo: &Path, args: &BuildArgs, spec: &str) -> Result<Own, Bui
     let directory = absolute(target.join("mc/dep"));
     let package = match workspace.as_ref().map(|workspace| among(workspace, &wanted)).transpose()?.flatten() {
         Some(package) => package.clone(),
-        None => fetched(cargo, args, &wanted, &directory.join("fetch").join(&wanted.name), spec)?,
+        None => fetched(cargo, args, &wanted, &directory, spec)?,
     };
     let named = format!("{}-{}", package.name, package.version);
     let copy = copied(Path::new(package.manifest_path.as_str()), &directory, &named)?;
@@ -129,15 +139,13 @@ fn fetched(
     };
     let version = toml::Value::from(wanted.version.to_string());
     table.insert("dependencies".to_owned(), toml::Table::from_iter([(wanted.name.clone(), version)]).into());
+    // Without a `Cargo.lock`: what the newest is may have changed.
+    let made = temporary(directory)?;
     let failed = |(path, source)| DependencyError::Io { path, source };
-    write(&directory.join("Cargo.toml"), &table.to_string()).map_err(failed)?;
-    write(&directory.join("lib.rs"), "").map_err(failed)?;
-    // What the newest is may have changed.
-    if !args.offline && !args.frozen {
-        let _ = fs::remove_file(directory.join("Cargo.lock"));
-    }
+    write(&made.path().join("Cargo.toml"), &table.to_string()).map_err(failed)?;
+    write(&made.path().join("lib.rs"), "").map_err(failed)?;
     let mut own = BuildArgs { offline: args.offline || args.frozen, ..BuildArgs::default() };
-    own.manifest.manifest_path = Some(directory.join("Cargo.toml"));
+    own.manifest.manifest_path = Some(made.path().join("Cargo.toml"));
     let metadata = run_metadata(&metadata_command(cargo, &own, &[]))?;
     let package = metadata.packages.into_iter().find(|package| wanted.fits(package));
     package.ok_or_else(|| DependencyError::None { spec: spec.to_owned() }.into())
@@ -153,18 +161,27 @@ fn copied(manifest: &Path, directory: &Path, name: &str) -> Result<PathBuf, Depe
     if copy.is_dir() {
         return Ok(copy);
     }
-    fs::create_dir_all(directory).map_err(failed(directory))?;
-    let made = tempfile::tempdir_in(directory).map_err(failed(directory))?;
+    let made = temporary(directory)?;
     let sources = manifest.parent().unwrap_or(Path::new("."));
     copy_folder(sources, made.path()).map_err(failed(sources))?;
     let manifest = made.path().join("Cargo.toml");
     let text = fs::read_to_string(&manifest).map_err(failed(&manifest))?;
     fs::write(&manifest, alone(&text, &manifest)?).map_err(failed(&manifest))?;
-    match fs::rename(made.keep(), &copy) {
+    match fs::rename(made.path(), &copy) {
         // Somebody else was faster, with the same.
-        Err(_) if copy.is_dir() => Ok(copy),
-        renamed => renamed.map(|()| copy.clone()).map_err(failed(&copy)),
+        Err(_) if copy.is_dir() => {}
+        renamed => {
+            renamed.map_err(failed(&copy))?;
+            let _ = made.keep();
+        }
     }
+    Ok(copy)
+}
+
+/// A folder for the time of a run, in `directory`.
+fn temporary(directory: &Path) -> Result<TempDir, DependencyError> {
+    let made = fs::create_dir_all(directory).and_then(|()| tempfile::tempdir_in(directory));
+    made.map_err(|source| DependencyError::Io { path: directory.to_owned(), source })
 }
 
 /// The manifest of a package that belongs to no workspace around it.
@@ -173,8 +190,20 @@ fn alone(text: &str, manifest: &Path) -> Result<String, DependencyError> {
         path: manifest.to_owned(),
         message: error.message().to_owned(),
     };
-    let table: toml::Table = text.parse().map_err(wrong)?;
-    Ok(if table.contains_key("workspace") { text.to_owned() } else { format!("{text}\n[workspace]\n") })
+    let mut table: toml::Table = text.parse().map_err(wrong)?;
+    // Other members were not published with it, nor was the root that it names.
+    let package = table.get_mut("package").and_then(toml::Value::as_table_mut);
+    let mut changed = package.is_some_and(|package| package.remove("workspace").is_some());
+    if let Some(workspace) = table.get_mut("workspace").and_then(toml::Value::as_table_mut) {
+        for key in ["members", "default-members", "exclude"] {
+            changed |= workspace.remove(key).is_some();
+        }
+    } else if !changed {
+        return Ok(format!("{text}\n[workspace]\n"));
+    } else {
+        table.insert("workspace".to_owned(), toml::Table::new().into());
+    }
+    Ok(if changed { table.to_string() } else { text.to_owned() })
 }
 
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
@@ -186,9 +215,16 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
             copy_folder(&entry.path(), &to)?;
         } else {
             fs::copy(entry.path(), &to)?;
+            make_writable(&to)?;
         }
     }
     Ok(())
+}
+
+/// Sources may be kept read-only; tests may write to their own.
+fn make_writable(file: &Path) -> io::Result<()> {
+    let mode = fs::metadata(file)?.permissions().mode();
+    fs::set_permissions(file, Permissions::from_mode(mode | 0o200))
 }
 
 #[cfg(test)]
@@ -203,6 +239,34 @@ mod tests {
         assert_eq!(requirement("flume@0.11").unwrap(), "^0.11");
         let error = requirement("flume@new").unwrap_err().to_string();
         assert!(error.contains("`new` is no version"), "{error}");
+        assert_eq!(requirement("flume@0.11.0+build").unwrap(), "=0.11.0");
+    }
+
+    #[test]
+    fn a_path_is_no_name() {
+        for spec in ["/home/me/flume", "../flume", ".", "", "@1", "a b"] {
+            let error = Wanted::parse(spec).err().unwrap().to_string();
+            assert!(error.contains("is no name of a crate"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_copy_of_what_is_read_only_can_be_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = folder.path().join("sources");
+        fs::create_dir_all(sources.join("src")).unwrap();
+        for file in ["Cargo.toml", "src/lib.rs"] {
+            let file = sources.join(file);
+            fs::write(&file, "[package]\nname = \"a\"\n").unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
+        }
+        for _ in 0..2 {
+            let copy = copied(&sources.join("Cargo.toml"), &folder.path().join("dep"), "a-1.0.0").unwrap();
+            assert!(fs::read_to_string(copy.join("Cargo.toml")).unwrap().ends_with("[workspace]\n"));
+            assert_eq!(fs::metadata(copy.join("src/lib.rs")).unwrap().permissions().mode() & 0o777, 0o644);
+        }
+        // Nothing else is left there.
+        assert_eq!(fs::read_dir(folder.path().join("dep")).unwrap().count(), 1);
     }
 
     #[test]
@@ -210,5 +274,8 @@ mod tests {
         let alone = |text| alone(text, Path::new("Cargo.toml")).unwrap();
         assert_eq!(alone("[package]\nname = \"a\""), "[package]\nname = \"a\"\n[workspace]\n");
         assert_eq!(alone("[workspace]\nresolver = \"2\""), "[workspace]\nresolver = \"2\"");
+        // The others are not there.
+        assert_eq!(alone("[workspace]\nmembers = [\"b\"]\nresolver = \"2\""), "[workspace]\nresolver = \"2\"\n");
+        assert_eq!(alone("[package]\nname = \"a\"\nworkspace = \"..\""), "[package]\nname = \"a\"\n\n[workspace]\n");
     }
 }

@@ -19,6 +19,7 @@ use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 
 use crate::args::BuildArgs;
 use crate::exit::ExitCode;
+use dependency::DependencyError;
 
 pub(crate) use suite::Others;
 
@@ -47,7 +48,7 @@ pub(crate) enum BuildError {
     #[error(transparent)]
     Facade(#[from] facade::FacadeError),
     #[error(transparent)]
-    Dependency(#[from] dependency::DependencyError),
+    Dependency(#[from] DependencyError),
 }
 
 impl BuildError {
@@ -55,7 +56,7 @@ impl BuildError {
         match self {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed | Self::FailedWithFacade => ExitCode::Build,
-            Self::Dependency(dependency::DependencyError::Version { .. }) => ExitCode::Usage,
+            Self::Dependency(DependencyError::Name { .. } | DependencyError::Version { .. }) => ExitCode::Usage,
             Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) | Self::Dependency(_) => {
                 ExitCode::Setup
             }

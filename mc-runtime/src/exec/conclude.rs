@@ -67,6 +67,12 @@ impl Engine {
         let _: super::Step<()> = self.diverged(id, "nothing more", None);
     }
 
+    /// Does the thread wait, and does that end by itself?
+    fn is_timed(&self, thread: ThreadId) -> bool {
+        let thread = &self.threads[thread.slot()];
+        thread.waiting.is_some() && thread.has_time_out
+    }
+
     fn blocked(&mut self) -> Ending {
         if matches!(self.guide, super::Guide::Explore) {
             self.add_overtakes();
@@ -80,7 +86,7 @@ impl Engine {
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
             return Ending::Complete; // the process would end now, with the threads that nobody waits for
         }
-        if self.threads().any(|t| self.threads[t.slot()].waiting.is_some_and(|w| is_timed(w.operation.label))) {
+        if self.threads().any(|t| self.is_timed(t)) && self.cycle(|label| label == Label::MutexLock).is_empty() {
             return Ending::Blocked; // the time is over at last: that is another execution
         }
         let waits: Vec<(ThreadId, Waiting)> =
@@ -173,7 +179,7 @@ impl Engine {
     fn deadlock(&self, waits: &[(ThreadId, Waiting)]) -> Found {
         let sleeper = waits.iter().find(|(_, w)| sleeps(w.operation.label));
         let unheard = sleeper.map(|(_, w)| self.unheard(w));
-        let cycle = self.cycle();
+        let cycle = self.cycle(|_| true);
         let (kind, first) = match (&unheard, sleeper) {
             (Some(notifies), Some(s)) if !notifies.is_empty() && cycle.is_empty() => (FailureKind::LostWakeup, Some(s)),
             _ => (FailureKind::Deadlock, waits.first()),
@@ -235,11 +241,15 @@ impl Engine {
         None
     }
 
-    /// Threads that wait for each other in a circle, through what each holds.
-    fn cycle(&self) -> Vec<ThreadId> {
+    /// Threads that wait for each other in a circle, through what each holds: locks of some kinds. Nobody else can end that where one thread has a lock at a time.
+    fn cycle(&self, counts: impl Fn(Label) -> bool) -> Vec<ThreadId> {
+        let holder = |t: ThreadId| {
+            let waiting = self.threads[t.slot()].waiting.filter(|w| counts(w.operation.label) && !self.is_timed(t))?;
+            self.holder(&waiting).map(|id| id.thread)
+        };
         let next = |t: ThreadId| match self.state(t) {
             State::Join(child) => Some(child),
-            State::Guard => self.threads[t.slot()].waiting.and_then(|w| self.holder(&w)).map(|id| id.thread),
+            State::Guard => holder(t),
             _ => None,
         };
         for start in self.threads() {
@@ -268,11 +278,6 @@ impl Engine {
 /// Does a wait of this kind end by a notification, which can be lost?
 fn sleeps(label: Label) -> bool {
     matches!(label, Label::CondvarWait | Label::Park | Label::BlockOn)
-}
-
-/// Does it end by itself?
-fn is_timed(label: Label) -> bool {
-    matches!(label, Label::CondvarWaitTimeout | Label::ParkTimeout)
 }
 
 /// Is this such a notification?

@@ -65,21 +65,27 @@ impl Clocks {
         }
     }
 
-    /// Forgets those in the range: the memory is freed.
-    pub(super) fn forget(&mut self, range: &Range<usize>) {
+    /// Forgets those in the range: the memory is freed. How many of the first `kept` there are then.
+    pub(super) fn forget(&mut self, range: &Range<usize>, kept: usize) -> usize {
         let before = self.all.len();
-        self.all.retain(|left| !range.contains(&left.at));
+        let stays = |left: &Left| !range.contains(&left.at);
+        let kept = self.all[..kept].iter().filter(|left| stays(left)).count();
+        self.all.retain(stays);
         if self.all.len() != before {
             self.index.clear();
             let places = self.all.iter().enumerate();
             self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
         }
+        kept
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::RngExt;
+    use rand_pcg::Pcg64;
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_last_clock_of_a_thread_at_an_address_stays() {
@@ -95,9 +101,74 @@ mod tests {
         clocks.truncate(2);
         clocks.leave(left(8, 4), 0);
         assert!(clocks.any(|l| *l == left(8, 4)));
-        clocks.forget(&(0..10));
+        assert_eq!(clocks.forget(&(0..10), 2), 1);
         assert_eq!(clocks.all, [left(16, 3)]);
         clocks.leave(left(16, 6), 0);
         assert_eq!(clocks.all, [left(16, 6)]);
+    }
+
+    /// Against a list in which each clock that was left stays.
+    #[test]
+    fn no_clock_is_lost_or_too_late() {
+        let mut rng = Pcg64::new(1, 2);
+        let last = |all: &[Left]| {
+            let mut last = BTreeMap::new();
+            for left in all {
+                let events = last.entry((left.at, left.thread)).or_insert(0);
+                *events = left.events.max(*events);
+            }
+            last
+        };
+        for _ in 0..2_000 {
+            let (mut clocks, mut every, mut position) = (Clocks::default(), Vec::new(), [0; 3]);
+            // While a read is open, its thread runs: what it has left is the length of both by then.
+            let (mut open, mut current): (Option<(usize, usize)>, usize) = (None, 0);
+            for _ in 0..60 {
+                let kept = open.map_or(0, |(kept, _)| kept);
+                match rng.random_range(0..12) {
+                    0 if open.is_none() => {
+                        position[current] += 1;
+                        open = Some((clocks.len(), every.len()));
+                    }
+                    0 => {
+                        let (kept, of_every) = open.take().unwrap();
+                        clocks.truncate(kept);
+                        every.truncate(of_every);
+                        position[current] -= 1;
+                    }
+                    1 => open = None,
+                    2 if open.is_none() => current = rng.random_range(0..3),
+                    3 if open.is_none() => position[current] += 1,
+                    4 => {
+                        let start = rng.random_range(0..6);
+                        let range = start..start + rng.random_range(0..2);
+                        let kept = clocks.forget(&range, kept);
+                        let stays = |left: &Left| !range.contains(&left.at);
+                        let of_every = open.map_or(0, |(_, of_every)| of_every);
+                        let of_every = every[..of_every].iter().filter(|left| stays(left)).count();
+                        every.retain(stays);
+                        open = open.map(|_| (kept, of_every));
+                    }
+                    5 => {
+                        // What was left at one address is passed on to another.
+                        let (from, at) = (rng.random_range(0..6), rng.random_range(0..6));
+                        for index in 0..if from == at { 0 } else { clocks.len() } {
+                            if clocks.get(index).at == from {
+                                clocks.leave(Left { at, ..clocks.get(index) }, kept);
+                            }
+                        }
+                        let passed: Vec<Left> = every.iter().copied().filter(|left| left.at == from).collect();
+                        every.extend(passed.into_iter().filter(|_| from != at).map(|left| Left { at, ..left }));
+                    }
+                    _ => {
+                        let thread = ThreadId(current as u32);
+                        let left = Left { at: rng.random_range(0..6), thread, events: position[current] };
+                        clocks.leave(left, kept);
+                        every.push(left);
+                    }
+                }
+                assert_eq!(last(&clocks.all), last(&every));
+            }
+        }
     }
 }

@@ -220,7 +220,11 @@ impl Engine {
         let Some(range) = self.me().acquired.pop() else { return };
         // Only the system's allocator hands the addresses out again.
         if self.heap.is_none() {
-            self.left.forget(&range);
+            let kept = self.me_ref().open.map_or(0, |open| open.left);
+            let kept = self.left.forget(&range, kept);
+            if let Some(open) = &mut self.me().open {
+                open.left = kept;
+            }
         }
     }
 

@@ -479,14 +479,6 @@ impl Engine {
         self.options.memory_model == MemoryModel::Sc
     }
 
-    /// The running thread cannot get on.
-    pub(crate) fn hint(&mut self) {
-        self.made_progress();
-        if let Guide::Sample(sampler) = &mut self.guide {
-            sampler.demote(self.current);
-        }
-    }
-
     /// Is the running thread itself unwinding, given that std says that somebody is?
     pub(crate) fn current_is_unwinding(&self) -> bool {
         // Only where coroutines share a thread, and another is suspended in the middle of unwinding, can std mean that one.

@@ -1,6 +1,7 @@
 //! What a test does outside of itself: real input and output, real waits, threads that are not under control.
 
 use super::{Engine, Found, Step};
+use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
 use crate::symbols;
 use libc::c_int;
@@ -13,7 +14,15 @@ pub(crate) struct Outside {
     /// Whether one did so in any execution.
     pub ever: bool,
     /// What this execution has open.
-    files: Vec<c_int>,
+    files: Vec<File>,
+}
+
+/// A file that is open. Where it is read next is shared by all who read it.
+#[derive(Debug)]
+struct File {
+    number: c_int,
+    /// Who has read last, or opened it, and after how many of its events.
+    last: (ThreadId, u32),
 }
 
 /// May the running thread reach out of the test?
@@ -31,7 +40,7 @@ impl Outside {
         self.by_main = None;
         for file in self.files.drain(..) {
             // SAFETY: the execution that has opened it is over, and has not closed it.
-            unsafe { libc::close(file) };
+            unsafe { libc::close(file.number) };
         }
     }
 }
@@ -81,13 +90,27 @@ impl Engine {
     }
 
     /// The running thread has opened a file.
-    pub(crate) fn open_file(&mut self, file: c_int) {
-        self.outside.files.push(file);
+    pub(crate) fn open_file(&mut self, number: c_int) {
+        let last = (self.current, self.me().position as u32);
+        self.outside.files.push(File { number, last });
+    }
+
+    /// It is about to read one, or to go to another place in it; whether the execution has opened it, and everybody who did so before happens before.
+    pub(crate) fn moves_in_file(&mut self, number: c_int) -> bool {
+        let Some(at) = self.outside.files.iter().position(|file| file.number == number) else { return false };
+        let (thread, events) = self.outside.files[at].last;
+        let ordered = self.is_ordered(thread, events);
+        self.close();
+        let me = self.me();
+        me.rounds.clear(); // the place in the file is no part of a state
+        let events = me.position as u32;
+        self.outside.files[at].last = (self.current, events);
+        ordered
     }
 
     /// It is about to close one.
     pub(crate) fn close_file(&mut self, file: c_int) {
-        self.outside.files.retain(|open| *open != file);
+        self.outside.files.retain(|open| open.number != file);
     }
 }
 

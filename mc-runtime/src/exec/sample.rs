@@ -5,6 +5,7 @@
 //! A read sees the newest write most of the time: where each read is as likely to see any, compare-exchanges fail, threads give up, and what takes
 //! some steps to go wrong hardly ever does.
 
+use super::{Engine, Guide};
 use crate::ids::ThreadId;
 use crate::options::Strategy;
 use rand::{Rng, RngExt};
@@ -151,6 +152,16 @@ impl Sampler {
         if let Some(priority) = self.priorities.get_mut(thread.slot()) {
             self.lowest -= 1;
             *priority = self.lowest;
+        }
+    }
+}
+
+impl Engine {
+    /// The running thread cannot get on.
+    pub(crate) fn hint(&mut self) {
+        self.made_progress();
+        if let Guide::Sample(sampler) = &mut self.guide {
+            sampler.demote(self.current);
         }
     }
 }

@@ -271,5 +271,5 @@ impl Engine {
 
 /// Is it an operation on what the handle of a thread keeps for it?
 fn is_of_handle(label: Label) -> bool {
-    matches!(label, Label::Park | Label::Unpark | Label::ThreadDone | Label::ThreadFinished)
+    matches!(label, Label::Park | Label::ParkTimeout | Label::Unpark | Label::ThreadDone | Label::ThreadFinished)
 }

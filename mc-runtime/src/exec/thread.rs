@@ -108,6 +108,8 @@ pub(crate) struct Thread {
     pub has_result: bool,
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
+    /// It waits until a time is over at the latest, see `ops::TimeOut`.
+    pub has_time_out: bool,
     /// The loads since its last event with an effect.
     pub rounds: Rounds,
     /// What others can change, when it was left in a round.
@@ -218,6 +220,7 @@ impl Default for Thread {
             result: Vec::new(),
             has_result: false,
             waiting: None,
+            has_time_out: false,
             rounds: Rounds::default(),
             left: Vec::new(),
             entered: false,
@@ -267,7 +270,7 @@ impl Thread {
         self.activity = 0;
         self.row.clear();
         (self.is_told_apart, self.has_result) = (false, false);
-        self.waiting = None;
+        (self.waiting, self.has_time_out) = (None, false);
         self.rounds.clear();
         (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();

@@ -110,7 +110,11 @@ impl Explorer {
     }
 }
 
-/// The other update that reads what this one has read. No graph that holds both goes anywhere: a revisit takes the other one, or deletes it.
+/// The other update that reads what this one has read. A revisit takes that one, or deletes it: a graph that keeps both as they are leads nowhere.
+///
+/// It breaks atomicity, so it is not executed; all that can follow is that the revisited read, as an update, revisits in turn. This write is before whatever writes then, so it is
+/// always kept, and it stands after what the other update reads: that one is not `as_if_unrevisited`, so it is never revisited, nor deleted.
+/// (Arrivals at a barrier, which that test lets pass, are last when they are added, and read what nobody else has updated.)
 fn rival(graph: &Graph, write: EventId) -> Option<EventId> {
     let event = graph.event(write);
     let next = *graph.mo(event.location).get(graph.mo_index(write))?;

@@ -327,6 +327,26 @@ pub fn sleep(time: Duration) -> bool {
     .is_some()
 }
 
+/// While this lives, the calling thread waits for something that comes before a time is over; that it is over first is what else was to be chosen.
+/// So it is not stuck for ever if nothing comes.
+#[derive(Debug)]
+#[must_use = "the wait is to be made while it lives"]
+pub struct TimeOut(());
+
+impl TimeOut {
+    /// The calling thread is about to wait.
+    pub fn begin() -> Self {
+        with_engine(|e| e.threads[e.current.slot()].has_time_out = true);
+        TimeOut(())
+    }
+}
+
+impl Drop for TimeOut {
+    fn drop(&mut self) {
+        with_engine(|e| e.threads[e.current.slot()].has_time_out = false);
+    }
+}
+
 /// Something that the exploration must know from the start of the test (for example that the counts of `Arc`s of some type are looked at).
 ///
 /// Returns at once if `key` was learned in an earlier execution. Otherwise it is learned now, this execution is cut and the exploration

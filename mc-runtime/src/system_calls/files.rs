@@ -17,6 +17,15 @@ fn is_of_file(stat: &libc::stat) -> bool {
     [libc::S_IFREG, libc::S_IFDIR].contains(&(stat.st_mode & libc::S_IFMT))
 }
 
+/// Reading, or going to another place, of what is open.
+pub(super) fn moves(file: c_int) -> Fate {
+    match is_file(file) {
+        false => Fate::Refused,
+        true if ops::with_engine(|e| e.moves_in_file(file)) == Some(true) => Fate::Made,
+        true => Fate::Shared,
+    }
+}
+
 /// For reading. Closed at the end of the execution, should the test have no chance to.
 pub(super) fn open(folder: c_int, path: usize, flags: usize) -> Fate {
     const CHANGES: c_int = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE & !libc::O_DIRECTORY;

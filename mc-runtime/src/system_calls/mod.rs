@@ -22,6 +22,9 @@ thread_local! {
     static SELECTOR: Cell<u8> = const { Cell::new(0) };
 }
 
+/// Of the kernel's `prctl.h`.
+const SET_SYSCALL_USER_DISPATCH: c_int = 59;
+
 /// Some thread could not be watched.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
@@ -42,8 +45,6 @@ pub(crate) fn watch() {
             libc::sigaction(libc::SIGSYS, &action, ptr::null_mut());
         }
     });
-    // Of the kernel's `prctl.h`.
-    const SET_SYSCALL_USER_DISPATCH: c_int = 59;
     const ON: usize = 1;
     let selector = SELECTOR.with(Cell::as_ptr);
     // SAFETY: the byte lives as long as the thread.
@@ -75,6 +76,8 @@ enum Fate {
     Answered(isize),
     /// It reaches out of the test.
     Refused,
+    /// It moves in a file in which others move, too: where is in no execution.
+    Shared,
 }
 
 extern "C" fn on_system_call(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -94,7 +97,8 @@ extern "C" fn on_system_call(_signal: c_int, _info: *mut libc::siginfo_t, contex
     match fate {
         Fate::Made => go_on(context, made as *const (), None),
         Fate::Answered(answer) => go_on(context, answered as *const (), Some(answer)),
-        Fate::Refused => refuse(context, &call),
+        Fate::Refused => refuse(context, &call, ""),
+        Fate::Shared => refuse(context, &call, " of a file that others read, too,"),
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = error };
@@ -131,11 +135,11 @@ extern "C" fn answered() {
 }
 
 /// The thread ends here, unless it is the only one: then nothing that it does can be in an order that matters.
-fn refuse(context: &mut libc::ucontext_t, call: &Call) {
+fn refuse(context: &mut libc::ucontext_t, call: &Call, of: &str) {
     const CALL: i64 = 2; // bytes of the instruction `syscall`
     let name = call.what.map_or("of a number that is not known", |what| what.name());
     let registers = &mut context.uc_mcontext.gregs;
-    match ops::with_engine(|e| e.reach_out(&format!("system call `{name}`"), makes_thread(call))) {
+    match ops::with_engine(|e| e.reach_out(&format!("system call `{name}`{of}"), makes_thread(call))) {
         Some(Reached::Alone) => registers[libc::REG_RIP as usize] -= CALL,
         Some(Reached::Refused) | None => {
             let stack = (registers[libc::REG_RSP as usize] - 128) & !15;
@@ -185,4 +189,106 @@ fn change_mask(context: &mut libc::ucontext_t, [how, set, old, size, ..]: [usize
         }
     }
     Fate::Answered(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::arch::asm;
+
+    /// Runs `f` on a thread whose system calls are looked at, unless this kernel cannot.
+    fn watched(f: fn()) {
+        let thread = std::thread::spawn(move || {
+            watch();
+            if are_seen() {
+                f();
+            }
+        });
+        thread.join().unwrap();
+    }
+
+    /// Makes a system call as a test would, and gives its answer. Nothing else may have changed.
+    fn call(what: Sysno, [a, b, c, d]: [usize; 4]) -> isize {
+        const KEPT: usize = 0x1234_5678_9abc_def0;
+        let (mut answer, mut red_zone, mut eighth, mut twelfth) = (what as isize, KEPT, KEPT + 8, KEPT + 12);
+        let (mut first, mut second, mut third, mut fourth) = (a, b, c, d);
+        select(true);
+        // SAFETY: the callers pass what these calls take; the words below the stack pointer are nobody's, as the stack may be used.
+        unsafe {
+            asm!(
+                "mov qword ptr [rsp - 8], {red}", "mov qword ptr [rsp - 128], {red}",
+                "syscall",
+                "mov {red}, qword ptr [rsp - 8]", "and {red}, qword ptr [rsp - 128]",
+                red = inout(reg) red_zone, inlateout("rax") answer,
+                inout("rdi") first, inout("rsi") second, inout("rdx") third, inout("r10") fourth,
+                inout("r8") eighth, inout("r12") twelfth, lateout("rcx") _, lateout("r11") _,
+            );
+        }
+        let still = SELECTOR.get();
+        select(false);
+        assert_eq!(still, 1, "the next call is looked at, too");
+        assert_eq!([first, second, third, fourth, red_zone, eighth, twelfth], [a, b, c, d, KEPT, KEPT + 8, KEPT + 12]);
+        answer
+    }
+
+    #[test]
+    fn a_call_that_is_permitted_is_made_where_it_was() {
+        watched(|| {
+            // SAFETY: the calling thread's own variable.
+            unsafe { *libc::__errno_location() = 7 };
+            assert_eq!(call(Sysno::getpid, [0; 4]), std::process::id() as isize);
+            let nowhere = c"/no such file".as_ptr() as usize;
+            assert_eq!(call(Sysno::access, [nowhere, 0, 0, 0]), -libc::ENOENT as isize);
+            // SAFETY: as above.
+            assert_eq!(unsafe { *libc::__errno_location() }, 7);
+        });
+    }
+
+    #[test]
+    fn the_mask_of_signals_changes_but_for_the_one_that_is_needed() {
+        watched(|| {
+            let bit = |signal: c_int| 1_u64 << (signal - 1);
+            let (set, mut before, mut after) = (bit(libc::SIGUSR1) | bit(libc::SIGSYS), 0_u64, 0_u64);
+            let mask = |how: c_int, set: *const u64, old: &mut u64| {
+                call(Sysno::rt_sigprocmask, [how as usize, set as usize, ptr::from_mut(old) as usize, 8])
+            };
+            assert_eq!(mask(libc::SIG_BLOCK, &set, &mut before), 0);
+            assert_eq!(mask(libc::SIG_BLOCK, ptr::null(), &mut after), 0);
+            assert_eq!(after, before | bit(libc::SIGUSR1));
+            assert_eq!(mask(libc::SIG_UNBLOCK, &set, &mut after), 0);
+            assert_eq!(mask(libc::SIG_SETMASK, &before, &mut after), 0);
+            assert_eq!(after, before & !bit(libc::SIGUSR1));
+            assert_eq!(call(Sysno::rt_sigprocmask, [0, 0, 0, 4]), -libc::EINVAL as isize);
+        });
+    }
+
+    #[test]
+    fn a_thread_is_told_from_another_process() {
+        let clone =
+            |flags: c_int| makes_thread(&Call { what: Some(Sysno::clone), arguments: [flags as usize, 0, 0, 0, 0, 0] });
+        assert!(clone(libc::CLONE_THREAD | libc::CLONE_VM));
+        assert!(!clone(libc::CLONE_VFORK | libc::CLONE_VM));
+        let clone3 = |flags: &u64| {
+            makes_thread(&Call {
+                what: Some(Sysno::clone3),
+                arguments: [ptr::from_ref(flags) as usize, 88, 0, 0, 0, 0],
+            })
+        };
+        assert!(clone3(&(libc::CLONE_THREAD as u64)));
+        assert!(!clone3(&0));
+        assert!(!makes_thread(&Call { what: Some(Sysno::clone3), arguments: [0; 6] }));
+    }
+
+    /// What would take the checker's eyes away.
+    #[test]
+    fn what_the_checker_needs_is_refused() {
+        let refused = |what, first| {
+            matches!(permitted(&Call { what: Some(what), arguments: [first, 0, 0, 0, 0, 0] }), Fate::Refused)
+        };
+        assert!(refused(Sysno::prctl, SET_SYSCALL_USER_DISPATCH as usize));
+        assert!(!refused(Sysno::prctl, libc::PR_SET_NAME as usize));
+        assert!(refused(Sysno::sigaltstack, 8));
+        assert!(!refused(Sysno::sigaltstack, 0));
+        assert!(matches!(permitted(&Call { what: None, arguments: [0; 6] }), Fate::Refused));
+    }
 }

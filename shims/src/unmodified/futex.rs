@@ -57,6 +57,7 @@ pub(super) fn wait(futex: *mut u32, value: u32, has_timeout: bool) -> Waited {
     }
     let bit = bit as u8;
     let notified = Guard { test: Test::Bit { bit: bit + 32, set: true }, update: Update::ClearPair { bit } };
+    let _time_out = has_timeout.then(ops::TimeOut::begin);
     word.wait(notified, Relaxed, if has_timeout { Label::ParkTimeout } else { Label::Park });
     Waited::Woken
 }

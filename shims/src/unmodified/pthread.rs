@@ -73,11 +73,13 @@ macro_rules! in_place_of {
 }
 
 in_place_of! {
-    pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock
+    pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock pthread_mutex_clocklock
     pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_timedrdlock
     pthread_rwlock_wrlock pthread_rwlock_trywrlock pthread_rwlock_timedwrlock
+    pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock
     pthread_spin_lock pthread_spin_trylock
-    pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast
+    pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_cond_signal pthread_cond_broadcast
     pthread_barrier_wait pthread_once
-    sem_wait sem_trywait sem_timedwait sem_post
+    sem_wait sem_trywait sem_timedwait sem_clockwait sem_post
+    mtx_lock mtx_trylock mtx_timedlock cnd_wait cnd_timedwait cnd_signal cnd_broadcast call_once
 }

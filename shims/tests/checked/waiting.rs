@@ -142,6 +142,56 @@ fn whoever_waits_with_a_time_out_is_not_stuck() {
     });
 }
 
+/// Nor does it hide who is: there is the execution in which its time is over.
+#[test]
+fn others_are_stuck_beside_whoever_waits_with_a_time_out() {
+    const SECOND: Duration = Duration::from_secs(1);
+    fails(FailureKind::Deadlock, || {
+        let thread = thread::spawn(thread::park);
+        thread::park_timeout(SECOND);
+        thread.join().unwrap();
+    });
+    fails(FailureKind::LostWakeup, || {
+        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| drop(condvar.wait(mutex.lock().unwrap()).unwrap()));
+            condvar.notify_one();
+            thread::park_timeout(SECOND);
+        });
+    });
+}
+
+/// Two that have taken each other's mutex are stuck whatever others do, even if these wait again and again.
+#[test]
+fn mutexes_in_two_orders_are_a_deadlock_beside_a_watchdog() {
+    fails(FailureKind::Deadlock, || {
+        let (a, b, done, condvar) = (Mutex::new(()), Mutex::new(()), Mutex::new(0), Condvar::new());
+        let both = |first: &Mutex<()>, second: &Mutex<()>| {
+            let _first = first.lock().unwrap();
+            drop(second.lock().unwrap());
+            *done.lock().unwrap() += 1;
+            condvar.notify_one();
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| both(&a, &b));
+            scope.spawn(|| both(&b, &a));
+            let mut count = done.lock().unwrap();
+            while *count < 2 {
+                count = condvar.wait_timeout(count, Duration::from_secs(1)).unwrap().0;
+            }
+        });
+    });
+}
+
+#[test]
+fn a_channel_that_is_waited_at_with_a_time_out_need_get_nothing() {
+    proved(1, || {
+        let (sender, receiver) = mc::sync::mpsc::channel::<u8>();
+        assert!(receiver.recv_timeout(Duration::from_secs(1)).is_err());
+        drop(sender);
+    });
+}
+
 #[test]
 fn a_park_with_a_time_out_that_has_its_token_ends_either_way() {
     proved(2, || {

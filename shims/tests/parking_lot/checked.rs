@@ -117,6 +117,49 @@ fn a_time_out_that_is_not_expected_is_found() {
     });
 }
 
+/// Each waits for the other, until its time is over.
+#[test]
+fn locks_in_two_orders_with_time_outs_are_no_deadlock() {
+    fn proved(body: fn()) {
+        let outcome = check(body);
+        assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+    }
+    proved(|| {
+        let (a, b) = (Mutex::new(()), Mutex::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _a = a.lock();
+                drop(b.try_lock_for(SECOND));
+            });
+            let _b = b.lock();
+            drop(a.try_lock_for(SECOND));
+        });
+    });
+    proved(|| {
+        let (a, b) = (RwLock::new(()), RwLock::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _a = a.read();
+                drop(b.try_write_for(SECOND));
+            });
+            let _b = b.write();
+            drop(a.try_write_for(SECOND));
+        });
+    });
+    // One of the two has a time-out: it ends, and with it the other.
+    proved(|| {
+        let (a, b) = (Mutex::new(()), Mutex::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _a = a.lock();
+                drop(b.lock());
+            });
+            let _b = b.lock();
+            drop(a.try_lock_for(SECOND));
+        });
+    });
+}
+
 #[test]
 fn a_lock_can_be_had_for_ever_if_somebody_waits_for_ever() {
     fails(FailureKind::Deadlock, || {

@@ -7,7 +7,7 @@ use mc::sync::{Arc, Condvar, Mutex};
 use mc::thread;
 use mc::time::{Duration, Instant};
 use mc_runtime::options::Options;
-use mc_runtime::outcome::FailureKind::{Deadlock, Livelock, Panic};
+use mc_runtime::outcome::FailureKind::{Deadlock, Leak, Livelock, Panic};
 use mc_runtime::outcome::Verdict;
 
 use super::{check_with, fails, holds};
@@ -117,5 +117,14 @@ fn what_is_seen_of_a_thread_that_slept_is_seen_after_it() {
             assert!(start.elapsed() >= 2 * SECOND);
         }
         thread.join().unwrap();
+    });
+}
+
+/// In the execution in which its time is over.
+#[test]
+fn a_leak_beside_whoever_waits_with_a_time_out_is_found() {
+    fails(Leak, || {
+        std::mem::forget(std::hint::black_box(Box::new(1_u8)));
+        thread::park_timeout(Duration::from_secs(1));
     });
 }

@@ -40,6 +40,7 @@ fn what_is_no_dependency_is_told_what_it_is() {
     let fixture = anywhere();
     for (spec, code, words) in [
         ("parking@new", 2, "`new` is no version"),
+        ("/tmp/parking", 2, "`/tmp/parking` is no name of a crate"),
         ("spin", 96, "`cargo mc test --std --package spin` checks its tests"),
         ("parking@99", 102, "parking"),
     ] {

@@ -23,6 +23,7 @@ fn every_test(run: &Run) {
     for (name, verdict, executions) in [
         ("afresh", "proved", 2),
         ("gated", "proved", 6),
+        ("hashed", "proved", 1),
         ("host", "ran", 1),
         ("inferred", "ran", 1),
         ("kept", "proved", 1),
@@ -61,7 +62,7 @@ fn every_test(run: &Run) {
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(run).len(), 14 + failed.len(), "all but the ignored one");
+    assert_eq!(names(run).len(), 15 + failed.len(), "all but the ignored one");
 }
 
 #[test]
@@ -80,14 +81,17 @@ fn what_reaches_out_of_a_test_is_told_with_its_place() {
     let fixture = unmodified();
     let run = fixture.cargo_mc(["test", "--std", "--test", "outside", "--message-format", "json"]);
     assert_eq!(run.code, 121, "{}\n{}", run.stdout, run.stderr);
-    for (name, verdict, executions) in [("is_alone", "ran", 1), ("reads_a_file", "proved", 2)] {
+    let within = [("is_alone", "ran", 1), ("reads_a_file", "proved", 2), ("hands_a_file_on", "proved", 1)];
+    for (name, verdict, executions) in within {
         let test = test(&run, name);
         assert_eq!((&test["verdict"], &test["executions"]), (&verdict.into(), &executions.into()), "{test}");
     }
     let refused = [
         ("locks_in_c", "`pthread_mutex_lock`", 66),
+        ("locks_as_c11_does", "`mtx_lock`", 129),
         ("makes_a_thread_in_c", "a real thread", 59),
         ("reads_what_somebody_writes", "system call `read`", 32),
+        ("shares_a_file", "system call `read` of a file that others read, too,", 104),
         ("sleeps", "system call `clock_nanosleep`", 49),
         ("writes_a_file", "system call `openat`", 38),
         ("writes_a_file_before_it_has_threads", "system call `openat`", 43),
@@ -98,7 +102,7 @@ fn what_reaches_out_of_a_test_is_told_with_its_place() {
         assert!(failure["message"].as_str().unwrap().contains(words), "{failure}");
         assert_eq!((&failure["file"], &failure["line"]), (&"tests/outside.rs".into(), &line.into()), "{failure}");
     }
-    assert_eq!(names(&run).len(), 2 + refused.len());
+    assert_eq!(names(&run).len(), within.len() + refused.len());
     let replay = fixture.cargo_mc(["replay", "--std", "reads_what_somebody_writes"]);
     assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
     assert!(replay.stdout.contains("stdin().read_line"), "{}", replay.stdout);

@@ -7,7 +7,7 @@ use lock_api::{RawRwLock as _, RawRwLockRecursive as _, RawRwLockUpgrade as _};
 use mc_runtime::ops::{self, Guard, Label, Rmw};
 
 use super::rwlock::{ALONE, CLAIM, READ_RECURSIVE, READ_UPGRADABLE, READERS, RawRwLock, UPGRADABLE};
-use super::timed::{Timeout, Way, choose, over, timed};
+use super::timed::{Timeout, Way, begin, choose, over, timed};
 use crate::checked::sync::{READ, WRITER};
 
 /// What a thread must do to become the writer, and to give that up again.
@@ -82,6 +82,7 @@ impl RawRwLock {
         let ways = if Self::announces() { &all[..] } else { &all[..2] };
         match choose(timeout, ways) {
             Some(Way::Locks) => {
+                let _time_out = begin(timeout);
                 (claim.lock)();
                 true
             }
@@ -90,7 +91,9 @@ impl RawRwLock {
                 false
             }
             Some(Way::IsOverAndSeen) => {
+                let time_out = begin(timeout);
                 let found = (claim.begin)();
+                drop(time_out);
                 over(timeout, found & READERS == 0);
                 self.give_up(claim);
                 false

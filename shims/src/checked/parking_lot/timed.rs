@@ -64,6 +64,7 @@ pub(super) fn timed(
 ) -> bool {
     match choose(timeout, &[Way::Locks, Way::IsOver]) {
         Some(Way::Locks) => {
+            let _time_out = begin(timeout);
             lock();
             true
         }
@@ -74,6 +75,11 @@ pub(super) fn timed(
         None if ops::inert() => try_lock(),
         None => lock_until(timeout.deadline()),
     }
+}
+
+/// The calling thread is about to wait until `timeout`.
+pub(super) fn begin(timeout: Timeout) -> Option<ops::TimeOut> {
+    (!timeout.is_never()).then(ops::TimeOut::begin)
 }
 
 /// The time is over. That it is over although the lock could be `taken` would be another execution of those in which it is taken.

@@ -265,6 +265,7 @@ impl Condvar {
     fn wait_notified_or_over(&self, bit: u8, dur: Duration) -> bool {
         match ops::choose(2) {
             Some(0) => {
+                let _time_out = ops::TimeOut::begin();
                 self.word.wait(leave(bit), AcqRel, Label::CondvarWaitTimeout);
                 return false;
             }

@@ -34,6 +34,7 @@ pub fn park_timeout(dur: Duration) {
         return;
     };
     if ops::choose(2) == Some(0) {
+        let _time_out = ops::TimeOut::begin();
         shared.token.wait(TAKE, Acquire, Label::ParkTimeout);
     } else if shared.token.rmw(Rmw::And, !1, Acquire, Label::Park) & 1 == 0 {
         ops::sleep(dur);
