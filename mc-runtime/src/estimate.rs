@@ -13,7 +13,10 @@ const PROBES: u32 = 20;
 /// All of them together take no longer, whatever one execution costs.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// About how many executions the exploration of `body` has. The engine must be a fresh one, exploring depth first.
+/// No more than that is told: nobody waits for so many, and it is a whole number wherever it is written.
+const MOST: f64 = 1e18;
+
+/// About how many executions the exploration of `body` has, at most 10^18. The engine must be a fresh one, exploring depth first.
 pub(crate) fn estimate(engine: &mut Engine, body: &TestBody) -> Option<f64> {
     let mut rng = Pcg64::new(u128::from(engine.options.seed), 2);
     let end = Instant::now() + PATIENCE;
@@ -24,7 +27,7 @@ pub(crate) fn estimate(engine: &mut Engine, body: &TestBody) -> Option<f64> {
         sum += found;
         probes += 1;
     }
-    (probes > 0).then(|| sum / f64::from(probes))
+    (probes > 0).then(|| (sum / f64::from(probes)).min(MOST))
 }
 
 /// `None` if it could not be finished in time, or learned something.

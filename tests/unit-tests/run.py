@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the tests that published crates have themselves, as they are, with `cargo mc test --dep NAME@VERSION`.
 
-    run.py [--quick] [--only NAME]... [--time-limit TIME] [--write RESULTS.md]
+    run.py [--quick] [--only NAME]... [--time-limit TIME] [--write RESULTS.md]      (--write keeps the sections of crates that are not run)
 
 What fails must be in `crates.toml`, with the reason. `--quick` takes the crates that are marked so there.
 """
@@ -21,7 +21,7 @@ from subcommand import check, figures, words  # noqa: E402
 def problem(crate, test):
     """What is wrong with a test, if anything."""
     kinds = [failure["kind"] for failure in test["failures"]]
-    expected = [e["kind"] for e in crate.get("expect", []) if test["name"] in e["tests"]]
+    expected = [e["kind"] for e in crate.get("expect", []) if f"{test['target']} {test['name']}" in e["tests"]]
     if test["error"] or kinds != expected:
         return f"is {words(test)}: {test['error'] or test['failures'][:1] or 'it was to fail'}"
     return None
@@ -49,9 +49,9 @@ def main():
     arguments.add_argument("--time-limit", default="3s")
     arguments.add_argument("--write", type=pathlib.Path)
     options = arguments.parse_args()
-    crates = tomllib.loads((HERE / "crates.toml").read_text())["crate"]
-    crates = [c for c in crates if (not options.quick or c.get("quick")) and (not options.only or c["name"] in options.only)]
-    sections, wrong, passed = [], [], 0
+    every = tomllib.loads((HERE / "crates.toml").read_text())["crate"]
+    crates = [c for c in every if (not options.quick or c.get("quick")) and (not options.only or c["name"] in options.only)]
+    sections, wrong, passed = {}, [], 0
     for crate in crates:
         title = f"{crate['name']} {crate['version']}"
         print(f"{title} ...", file=sys.stderr, flush=True)
@@ -64,14 +64,16 @@ def main():
         problems = [(test, problem(crate, test)) for test in tests]
         wrong += [f"{title}: {test['name']} {why}" for test, why in problems if why]
         passed += sum(1 for _, why in problems if not why)
-        sections.append(section(crate, tests))
+        sections[crate["name"]] = section(crate, tests)
     if options.write:
         date = datetime.date.today().isoformat()
         head = f"# Tests that published crates have themselves\n\nMade by `run.py --write` on {date}, x86-64, 2 cores: `cargo mc test --dep NAME@VERSION --time-limit {options.time_limit}`, a debug build, the crates \
 as they are on the registry.\n\n`ran`: one thread, nothing to check. `bounded`: not finished (most are stress tests, of many operations), and nothing had failed. Each failure is explained.\n\n"
-        options.write.write_text(head + "\n".join(sections))
+        before = options.write.read_text().split("\n## ")[1:] if options.write.exists() else []
+        known = {text.split(" ", 1)[0]: f"## {text.rstrip()}\n" for text in before} | sections
+        options.write.write_text(head + "\n".join(known[crate["name"]] for crate in every if crate["name"] in known))
     else:
-        print("\n".join(sections))
+        print("\n".join(sections.values()))
     for line in wrong:
         print(line)
     print(f"{passed} passed, {len(wrong)} failed")

@@ -50,6 +50,7 @@ mod tests {
             Message::Started,
             Message::Tests { tests: vec![test] },
             Message::Progress { executions: 1, blocked: 0, estimate: Some(2.5), frontier: 3 },
+            Message::Progress { executions: 1, blocked: 0, estimate: Some(1e18), frontier: 3 },
             Message::Progress { executions: 1, blocked: 0, estimate: None, frontier: 3 },
             Message::Failure(failure.clone()),
             Message::Done(outcome),

@@ -65,7 +65,7 @@ pub enum Message {
         executions: u64,
         /// Blocked executions so far.
         blocked: u64,
-        /// About how many executions there are, if known.
+        /// About how many executions there are, if known; at most 10^18.
         estimate: Option<f64>,
         /// Items in the frontier.
         frontier: u64,
