@@ -53,8 +53,8 @@ pub(crate) enum SelectError {
         plural(*executables, "executable")
     )]
     NoSuite { name: &'static str, executables: usize },
-    #[error("there is no test in {executables} test {}", plural(*executables, "executable"))]
-    NoneAtAll { executables: usize },
+    #[error("there is no test in {executables} test {}{}", plural(*executables, "executable"), unchecked(on_host))]
+    NoneAtAll { executables: usize, on_host: Vec<String> },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
     NothingSelected { filters: String, tests: usize, hint: &'static str },
     #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
@@ -76,15 +76,30 @@ impl SelectError {
     }
 }
 
+/// What the executables have.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// All checked tests.
+    pub(crate) cases: Vec<Case>,
+    /// With `--std`, packages that have tests which are compiled for the host, with the real std.
+    pub(crate) on_host: Vec<String>,
+}
+
 /// All checked tests of the executables.
-pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
-    let mut cases = Vec::new();
+pub(crate) fn discover(built: &Built) -> Result<Found, Error> {
+    let (mut cases, mut on_host) = (Vec::new(), Vec::new());
     for executable in &built.executables {
         let binary = Binary {
             executable: executable.path.clone(),
             directory: Some(executable.directory.clone()),
             environment: executable.environment.clone(),
         };
+        if executable.on_host && built.others == Some(Others::AsTheyAre) {
+            if !binary.list_all()?.is_empty() {
+                on_host.push(executable.package.clone());
+            }
+            continue;
+        }
         let Some(tests) = binary.list()? else { continue };
         let case = |name: String, ignored, attribute, models| Case {
             label: name.clone(),
@@ -114,7 +129,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         let executables = built.executables.len();
         return Err(match &built.others {
             Some(Others::Suite(suite)) => SelectError::NoSuite { name: suite.name(), executables },
-            Some(Others::AsTheyAre) => SelectError::NoneAtAll { executables },
+            Some(Others::AsTheyAre) => SelectError::NoneAtAll { executables, on_host },
             None => SelectError::NoTests { executables },
         }
         .into());
@@ -124,7 +139,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             case.label = format!("{} {}", case.binary_id, case.name);
         }
     }
-    Ok(cases)
+    Ok(Found { cases, on_host })
 }
 
 fn attribute(test: &TestInfo) -> Result<Layer, Error> {
@@ -180,6 +195,15 @@ fn plural(count: usize, word: &str) -> String {
 
 fn verb(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
+}
+
+fn unchecked(on_host: &[String]) -> String {
+    on_host.iter().map(|package| format!("\n  = note: {}", on_host_note(package))).collect()
+}
+
+/// What is to be said of a package whose tests are compiled for the host.
+pub(crate) fn on_host_note(package: &str) -> String {
+    format!("the tests of `{package}` run on the host, as those of procedural macros do, and are not checked")
 }
 
 fn list(names: &[String]) -> String {

@@ -10,7 +10,7 @@ mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,6 +19,7 @@ use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
 use crate::args::BuildArgs;
 use crate::exit::ExitCode;
 
+pub(crate) use facade::{Layers, Off, Unseen};
 pub(crate) use suite::Others;
 
 /// Why there is nothing to check.
@@ -74,6 +75,8 @@ pub(crate) struct Built {
     pub(crate) others: Option<Others>,
     /// The flags that build the same again.
     pub(crate) flags: String,
+    /// What of `--std` is on, if it is asked for.
+    pub(crate) layers: Option<Layers>,
 }
 
 /// A test executable.
@@ -87,6 +90,8 @@ pub(crate) struct Executable {
     pub(crate) id: String,
     /// The package's directory, where cargo runs its tests.
     pub(crate) directory: PathBuf,
+    /// It is compiled for the host, with the real std: the tests of a procedural macro.
+    pub(crate) on_host: bool,
     /// What cargo sets when it runs it.
     pub(crate) environment: Vec<(String, String)>,
 }
@@ -102,6 +107,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let mut metadata = metadata;
     let mut way = Way { directory: target.join("mc"), ..Way::default() };
     let mut directory = way.directory.clone();
+    let mut layers = None;
     match &others {
         None => {}
         Some(Others::Suite(suite)) => {
@@ -113,7 +119,8 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
         }
         Some(Others::AsTheyAre) => {
             directory = absolute(target.join("mc/std"));
-            let facade = facade::facade(&cargo, args, &directory)?;
+            let (facade, found) = facade::facade(&cargo, args, &directory)?;
+            layers = Some(found);
             way.directory.clone_from(&facade.directory);
             way.facade = Some(facade);
         }
@@ -126,7 +133,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     })?;
     drop(way); // the lock file is not put back before cargo is done
     let flags = others.iter().map(Others::flag).chain(flag).collect::<Vec<_>>().join(" ");
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags })
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags, layers })
 }
 
 /// How the crates are built.
@@ -150,6 +157,14 @@ pub(crate) fn users_flags() -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let home = cargo_home(&environment);
     rustflags::of_user(&environment, &config::read(&here, home.as_deref()))
+}
+
+/// The compiler that cargo will use.
+pub(crate) fn rustc() -> PathBuf {
+    let variables = ["RUSTC", "CARGO_BUILD_RUSTC"].iter().find_map(std::env::var_os).map(PathBuf::from);
+    let here = std::env::current_dir().unwrap_or_default();
+    let named = variables.or_else(|| config::read(&here, cargo_home(&environment()).as_deref()).rustc);
+    named.unwrap_or_else(|| "rustc".into())
 }
 
 fn environment() -> BTreeMap<String, String> {
@@ -247,19 +262,22 @@ enum RunError {
 fn run(mut command: Command, metadata: &Metadata) -> Result<Vec<Executable>, RunError> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(RunError::Io)?;
     let stdout = child.stdout.take().ok_or(RunError::Failed)?;
+    let executables = executables(BufReader::new(stdout), metadata).map_err(RunError::Io)?;
+    if child.wait().map_err(RunError::Io)?.success() { Ok(executables) } else { Err(RunError::Failed) }
+}
+
+/// Those of the tests, from what cargo says.
+fn executables(messages: impl BufRead, metadata: &Metadata) -> io::Result<Vec<Executable>> {
     let mut artifacts = Vec::new();
     let mut libraries = Libraries::default();
-    for message in Message::parse_stream(BufReader::new(stdout)) {
-        match message.map_err(RunError::Io)? {
+    for message in Message::parse_stream(messages) {
+        match message? {
             Message::CompilerArtifact(artifact) if artifact.profile.test => artifacts.push(artifact),
             Message::BuildScriptExecuted(script) => {
                 libraries.add(script.linked_paths.iter().map(|path| path.as_str()));
             }
             _ => {}
         }
-    }
-    if !child.wait().map_err(RunError::Io)?.success() {
-        return Err(RunError::Failed);
     }
     let mut executables: Vec<_> =
         artifacts.iter().filter_map(|artifact| executable(artifact, metadata, &libraries)).collect();
@@ -289,7 +307,7 @@ fn executable(artifact: &Artifact, metadata: &Metadata, libraries: &Libraries) -
     ];
     environment.extend(libraries.variable(&path));
     let (package, target) = (package.name.to_string(), target.name.clone());
-    Some(Executable { path, package, target, id, directory, environment })
+    Some(Executable { path, on_host: artifact.target.is_proc_macro(), package, target, id, directory, environment })
 }
 
 /// Where shared libraries that build scripts made are to be found.

@@ -35,6 +35,11 @@ pub(super) enum Line<'a> {
         jobs: usize,
         /// How many tests are selected.
         tests: usize,
+        /// With `--std`: what of it is on.
+        #[cfg_attr(test, schemars(extend("items" = serde_json::json!({"enum": ["facade", "harness", "instrumentation", "system_calls"]}))))]
+        layers: Option<Vec<&'a str>>,
+        /// With `--std`: packages whose tests run on the host, and are not checked.
+        on_host: &'a [String],
     },
     /// How far a test is.
     Progress {
@@ -263,6 +268,8 @@ impl<W: Write> Reporter for Json<W> {
             memory_model: options.memory_model.to_string(),
             jobs: plan.jobs,
             tests: cases.len(),
+            layers: plan.layers.as_ref().map(|layers| layers.on.iter().map(|layer| layer.name()).collect()),
+            on_host: &plan.on_host,
         });
     }
 

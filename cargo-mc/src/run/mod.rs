@@ -15,6 +15,7 @@ use mc_runtime::worker::client::{ClientError, Print};
 use mc_runtime::worker::{Message, Replayed, TraceEvent};
 
 use crate::args::CheckArgs;
+use crate::build::Layers;
 use crate::discover::Case;
 use crate::exit::ExitCode;
 use crate::report::Reporter;
@@ -30,6 +31,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) fail_fast: bool,
     /// Replay each counterexample once, to show it.
     pub(crate) explain: bool,
+    /// What of `--std` is on, if it is asked for.
+    pub(crate) layers: Option<Layers>,
+    /// Packages whose tests run on the host, and are not checked.
+    pub(crate) on_host: Vec<String>,
 }
 
 /// What came of one test.

@@ -3,6 +3,9 @@
 //! rustc takes `--extern std=..` for `std` in every crate that gets the flag: those of the target, not build scripts and procedural macros. Cargo does not notice
 //! that a library behind such a flag has changed, so that the folder, and with it the whole build, is named after what the facades are made from.
 
+mod layers;
+mod probe;
+
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufReader};
@@ -14,9 +17,11 @@ use cargo_metadata::{Artifact, Message};
 
 use super::{BuildError, library, write};
 use crate::args::{BuildArgs, Instrument};
+pub(crate) use layers::{Layers, Off, Unseen};
+use probe::Probe;
 
 /// What the build of the crates needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facade {
     /// For rustc, for all crates of the target.
     pub(crate) flags: Vec<String>,
@@ -44,6 +49,11 @@ pub(crate) enum FacadeError {
          = help: tests with `#[mc::test]` and the types of `mc` need no facade"
     )]
     Compile { name: &'static str, version: String, message: String },
+    #[error(
+        "the {} of `--std` does not do what it must with this toolchain ({version}) and your flags for it, so `--std` cannot be used\n{}\n  \
+         = help: tests with `#[mc::test]` and the types of `mc` need none of that", .fault.layer.words(), .fault.message
+    )]
+    SelfTest { version: String, fault: probe::Fault },
     #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
     Blank { path: PathBuf },
 }
@@ -61,15 +71,15 @@ const INSTRUMENTATION: [&str; 4] =
     ["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"];
 const METADATA: &str = "-Cmetadata=mc-facade";
 
-/// Builds them below `directory`, if they are not there yet.
-pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<Facade, BuildError> {
+/// Builds them below `directory`, if they are not there yet, and finds out whether they do what they must.
+pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result<(Facade, Layers), BuildError> {
     if directory.to_string_lossy().contains(char::is_whitespace) {
         return Err(FacadeError::Blank { path: directory.to_owned() }.into());
     }
-    let rustc = PathBuf::from(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let rustc = super::rustc();
     let version = version(&rustc)?;
     let field = |name: &str| version.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
-    let host = field("host: ");
+    let (host, release) = (field("host: "), field("release: "));
     if host.is_empty() {
         return Err(FacadeError::Version { rustc }.into());
     }
@@ -77,24 +87,32 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
         return Err(FacadeError::Target { host, target }.into());
     }
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
-    let mut hasher = DefaultHasher::new();
-    (&version, SOURCES, FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made).hash(&mut hasher);
-    let directory = directory.join(format!("{:016x}", hasher.finish()));
-    let libraries = directory.join("facade");
-    if !libraries.is_dir() {
-        let compiler = Compiler { rustc: &rustc, release: field("release: "), host: &host, checker: &checker };
-        compiler.all(&libraries)?;
+    let compiler = Compiler { rustc: &rustc, version: &version, release: &release, host: &host, checker: &checker };
+    let made = compiler.facade(args.instrument, directory)?;
+    let probe = Probe { cargo, args, facade: &made, instrument: args.instrument };
+    let fault = match probe.found()? {
+        Ok(system_calls) => {
+            let instrumented = args.instrument == Instrument::Memory;
+            let layers = Layers::new(instrumented, system_calls, None, probe.file());
+            return Ok((made, layers));
+        }
+        Err(fault) => fault,
+    };
+    if args.instrument == Instrument::Atomics {
+        return Err(FacadeError::SelfTest { version: release, fault }.into());
     }
-    let search = [&checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
-    let mut flags: Vec<String> = search.into_iter().chain(FLAGS.map(str::to_owned)).collect();
-    if args.instrument == Instrument::Memory {
-        flags.extend(INSTRUMENTATION.map(str::to_owned));
+    // Without instrumentation all may be well: then that is what does not work.
+    let plain = compiler.facade(Instrument::Atomics, directory)?;
+    let without = Probe { cargo, args, facade: &plain, instrument: Instrument::Atomics };
+    match without.found()? {
+        Ok(system_calls) => {
+            let kept = probe.file();
+            probe.keep(&Err(fault.clone()))?;
+            let layers = Layers::new(false, system_calls, Some((fault, kept)), without.file());
+            Ok((plain, layers))
+        }
+        Err(fault) => Err(FacadeError::SelfTest { version: release, fault }.into()),
     }
-    for (name, _) in SOURCES {
-        flags.push("--extern".to_owned());
-        flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
-    }
-    Ok(Facade { flags, target: host, directory })
 }
 
 fn version(rustc: &Path) -> Result<String, FacadeError> {
@@ -186,12 +204,36 @@ fn manifest() -> String {
 /// How the facades are compiled.
 struct Compiler<'a> {
     rustc: &'a Path,
-    release: String,
+    version: &'a str,
+    release: &'a str,
     host: &'a str,
     checker: &'a Checker,
 }
 
 impl Compiler<'_> {
+    /// In a folder that is named after what it is made from.
+    fn facade(&self, instrument: Instrument, directory: &Path) -> Result<Facade, FacadeError> {
+        let mut hasher = DefaultHasher::new();
+        (self.version, SOURCES, FLAGS, INSTRUMENTATION, instrument == Instrument::Memory, &self.checker.made)
+            .hash(&mut hasher);
+        self.rustc.hash(&mut hasher); // another one may say the same of itself, and do something else
+        let directory = directory.join(format!("{:016x}", hasher.finish()));
+        let libraries = directory.join("facade");
+        if !libraries.is_dir() {
+            self.all(&libraries)?;
+        }
+        let search = [&self.checker.dependencies, &libraries].map(|path| format!("-Ldependency={}", path.display()));
+        let mut flags: Vec<String> = search.into_iter().chain(FLAGS.map(str::to_owned)).collect();
+        if instrument == Instrument::Memory {
+            flags.extend(INSTRUMENTATION.map(str::to_owned));
+        }
+        for (name, _) in SOURCES {
+            flags.push("--extern".to_owned());
+            flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
+        }
+        Ok(Facade { flags, target: self.host.to_owned(), directory })
+    }
+
     /// All of them, into a folder that is there when they are.
     fn all(&self, libraries: &Path) -> Result<(), FacadeError> {
         let failed = |source| FacadeError::Io { path: libraries.to_owned(), source };
@@ -230,7 +272,7 @@ impl Compiler<'_> {
             return Ok(());
         }
         let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-        Err(FacadeError::Compile { name, version: self.release.clone(), message })
+        Err(FacadeError::Compile { name, version: self.release.to_owned(), message })
     }
 }
 
