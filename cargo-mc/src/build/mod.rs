@@ -7,6 +7,7 @@ mod profile;
 mod rustflags;
 mod stand_in;
 mod suite;
+mod unchecked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,6 +22,7 @@ use crate::exit::ExitCode;
 
 pub(crate) use facade::{Layers, Off, Unseen};
 pub(crate) use suite::Others;
+pub(crate) use unchecked::Unchecked;
 
 /// Why there is nothing to check.
 #[derive(Debug, thiserror::Error)]
@@ -90,8 +92,8 @@ pub(crate) struct Executable {
     pub(crate) id: String,
     /// The package's directory, where cargo runs its tests.
     pub(crate) directory: PathBuf,
-    /// It is compiled for the host, with the real std: the tests of a procedural macro.
-    pub(crate) on_host: bool,
+    /// Why `--std` does not check it.
+    pub(crate) unchecked: Option<Unchecked>,
     /// What cargo sets when it runs it.
     pub(crate) environment: Vec<(String, String)>,
 }
@@ -221,7 +223,11 @@ fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Re
     if let Some(facade) = way.facade.as_ref().filter(|_| args.target.is_none()) {
         command.arg("--target").arg(&facade.target);
     }
-    for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)).chain(settings) {
+    let mut profile = profile::overrides(args.profile(), &packages);
+    if way.facade.is_some() {
+        profile.extend(profile::of_facade(args.profile()));
+    }
+    for setting in injection.config.iter().chain(&profile).chain(settings) {
         command.arg("--config").arg(setting);
     }
     command.envs(injection.environment);
@@ -279,6 +285,9 @@ fn executables(messages: impl BufRead, metadata: &Metadata) -> io::Result<Vec<Ex
             _ => {}
         }
     }
+    if artifacts.iter().any(|artifact| artifact.target.is_proc_macro()) {
+        libraries.add(unchecked::toolchain_libraries().as_deref().into_iter());
+    }
     let mut executables: Vec<_> =
         artifacts.iter().filter_map(|artifact| executable(artifact, metadata, &libraries)).collect();
     executables.sort_by(|a, b| a.id.cmp(&b.id));
@@ -306,8 +315,9 @@ fn executable(artifact: &Artifact, metadata: &Metadata, libraries: &Libraries) -
         ("CARGO_PKG_VERSION".to_owned(), package.version.to_string()),
     ];
     environment.extend(libraries.variable(&path));
+    let unchecked = Unchecked::of(target, package.manifest_path.as_std_path());
     let (package, target) = (package.name.to_string(), target.name.clone());
-    Some(Executable { path, on_host: artifact.target.is_proc_macro(), package, target, id, directory, environment })
+    Some(Executable { path, unchecked, package, target, id, directory, environment })
 }
 
 /// Where shared libraries that build scripts made are to be found.

@@ -26,7 +26,7 @@ pub(crate) fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         fail_fast: args.fail_fast,
         explain: args.message_format == MessageFormat::Human || junit.is_some(),
         layers: built.layers,
-        on_host: found.on_host,
+        left_out: found.left_out,
     };
     report::coverage(&plan, args.message_format);
     let mut reporter = report::reporter(args.message_format);

@@ -4,14 +4,13 @@ use std::io::Write;
 
 use crate::args::MessageFormat;
 use crate::build::{Layers, Off, Unseen};
-use crate::discover::on_host_note;
 use crate::run::Plan;
 
 /// The layers that are on for people (JSON has them in its first line); what is off for all.
 pub(crate) fn coverage(plan: &Plan<'_>, format: MessageFormat) {
     let mut text = plan.layers.as_ref().map(|layers| of(layers, format)).unwrap_or_default();
-    for package in &plan.on_host {
-        text += &format!("\x1b[1;32mnote\x1b[0m: {}\n", on_host_note(package));
+    for left_out in &plan.left_out {
+        text += &format!("\x1b[1;32mnote\x1b[0m: {}\n", left_out);
     }
     // Nobody is left to hear that standard error is closed.
     let _ = anstream::stderr().write_all(text.as_bytes());

@@ -16,7 +16,7 @@ use mc_runtime::worker::{Message, Replayed, TraceEvent};
 
 use crate::args::CheckArgs;
 use crate::build::Layers;
-use crate::discover::Case;
+use crate::discover::{Case, LeftOut};
 use crate::exit::ExitCode;
 use crate::report::Reporter;
 use crate::store::{Last, Store, StoreError};
@@ -33,8 +33,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) explain: bool,
     /// What of `--std` is on, if it is asked for.
     pub(crate) layers: Option<Layers>,
-    /// Packages whose tests run on the host, and are not checked.
-    pub(crate) on_host: Vec<String>,
+    /// With `--std`, what cargo would run and is not checked.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// What came of one test.

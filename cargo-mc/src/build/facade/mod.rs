@@ -51,11 +51,18 @@ pub(crate) enum FacadeError {
     Compile { name: &'static str, version: String, message: String },
     #[error(
         "the {} of `--std` does not do what it must with this toolchain ({version}) and your flags for it, so `--std` cannot be used\n{}\n  \
-         = help: tests with `#[mc::test]` and the types of `mc` need none of that", .fault.layer.words(), .fault.message
+         = note: your flags for rustc: {}\n  = help: tests with `#[mc::test]` and the types of `mc` need none of that",
+        .fault.layer.words(), .fault.message, if .flags.is_empty() { "none" } else { .flags }
     )]
-    SelfTest { version: String, fault: probe::Fault },
+    SelfTest { version: String, fault: probe::Fault, flags: String },
     #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
     Blank { path: PathBuf },
+}
+
+impl FacadeError {
+    fn of(fault: probe::Fault, version: String) -> Self {
+        Self::SelfTest { version, fault, flags: super::users_flags().join(" ") }
+    }
 }
 
 const SOURCES: [(&str, &str); 3] = [
@@ -99,7 +106,7 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
         Err(fault) => fault,
     };
     if args.instrument == Instrument::Atomics {
-        return Err(FacadeError::SelfTest { version: release, fault }.into());
+        return Err(FacadeError::of(fault, release).into());
     }
     // Without instrumentation all may be well: then that is what does not work.
     let plain = compiler.facade(Instrument::Atomics, directory)?;
@@ -111,7 +118,7 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, directory: &Path) -> Result
             let layers = Layers::new(false, system_calls, Some((fault, kept)), without.file());
             Ok((plain, layers))
         }
-        Err(fault) => Err(FacadeError::SelfTest { version: release, fault }.into()),
+        Err(fault) => Err(FacadeError::of(fault, release).into()),
     }
 }
 
