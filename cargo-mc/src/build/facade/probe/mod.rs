@@ -39,7 +39,7 @@ pub(super) struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// What was found out before, or is now. A fault is not kept: there may be something to do about it.
+    /// What was found out before, or is now. A fault is only kept by who can do without what it is about.
     pub(super) fn found(&self) -> Result<Found, BuildError> {
         if let Some(found) = self.kept() {
             return Ok(found);
