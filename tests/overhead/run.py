@@ -21,7 +21,6 @@ from subcommand import BUILD, ROOT, built, records, run, words  # noqa: E402
 # The first is also checked on threads of the operating system: each of each execution is made anew.
 TESTS = [
     "treiber::tests::two_threads_pop_two_values_each",
-    "ms_queue::tests::two_producers_and_a_consumer",
     "futex_mutex::tests::three_threads_wake_each_other",
 ]
 # What is done three times, of which the least counts, unless it takes longer.
