@@ -1,5 +1,6 @@
 //! Which checked tests the built executables have, and which of them are meant.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use mc_runtime::settings::Layer;
@@ -7,7 +8,7 @@ use mc_runtime::worker::TestInfo;
 use mc_runtime::worker::client::{Binary, Listed};
 
 use crate::args::FilterArgs;
-use crate::build::{Built, Others};
+use crate::build::{Built, Others, Unchecked};
 use crate::error::Error;
 use crate::exit::ExitCode;
 
@@ -53,8 +54,8 @@ pub(crate) enum SelectError {
         plural(*executables, "executable")
     )]
     NoSuite { name: &'static str, executables: usize },
-    #[error("there is no test in {executables} test {}", plural(*executables, "executable"))]
-    NoneAtAll { executables: usize },
+    #[error("there is no test in {executables} test {}{}", plural(*executables, "executable"), notes(left_out))]
+    NoneAtAll { executables: usize, left_out: Vec<LeftOut> },
     #[error("no test matches {filters}; there {} {tests} checked {}{hint}", verb(*tests), plural(*tests, "test"))]
     NothingSelected { filters: String, tests: usize, hint: &'static str },
     #[error("{what} selects {} tests, a replay needs one\n  = help: name one of them\n{}", names.len(), list(names))]
@@ -76,15 +77,57 @@ impl SelectError {
     }
 }
 
+/// What the executables have.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// All checked tests.
+    pub(crate) cases: Vec<Case>,
+    /// With `--std`, what cargo would run and is not checked.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// A test executable that is not checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) package: String,
+    pub(crate) target: String,
+    pub(crate) because: Unchecked,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { package, target, because } = self;
+        match because {
+            Unchecked::OnHost => {
+                write!(
+                    f,
+                    "the tests of `{package}` run on the host, as those of procedural macros do, and are not checked"
+                )
+            }
+            Unchecked::NoHarness => {
+                write!(f, "`{target}` of `{package}` has a `main` of its own (`harness = false`), and is not checked")
+            }
+        }
+    }
+}
+
 /// All checked tests of the executables.
-pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
-    let mut cases = Vec::new();
+pub(crate) fn discover(built: &Built) -> Result<Found, Error> {
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
     for executable in &built.executables {
         let binary = Binary {
             executable: executable.path.clone(),
             directory: Some(executable.directory.clone()),
             environment: executable.environment.clone(),
         };
+        if let Some(because) = executable.unchecked.filter(|_| matches!(built.others, Some(Others::AsTheyAre(_)))) {
+            // What has no harness cannot be asked for its tests: it would do what it does.
+            if because == Unchecked::NoHarness || !binary.list_all()?.is_empty() {
+                let (package, target) = (executable.package.clone(), executable.target.clone());
+                left_out.push(LeftOut { package, target, because });
+            }
+            continue;
+        }
         let Some(tests) = binary.list()? else { continue };
         let case = |name: String, ignored, attribute, models| Case {
             label: name.clone(),
@@ -114,7 +157,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
         let executables = built.executables.len();
         return Err(match &built.others {
             Some(Others::Suite(suite)) => SelectError::NoSuite { name: suite.name(), executables },
-            Some(Others::AsTheyAre(_)) => SelectError::NoneAtAll { executables },
+            Some(Others::AsTheyAre(_)) => SelectError::NoneAtAll { executables, left_out },
             None => SelectError::NoTests { executables },
         }
         .into());
@@ -124,7 +167,7 @@ pub(crate) fn discover(built: &Built) -> Result<Vec<Case>, Error> {
             case.label = format!("{} {}", case.binary_id, case.name);
         }
     }
-    Ok(cases)
+    Ok(Found { cases, left_out })
 }
 
 fn attribute(test: &TestInfo) -> Result<Layer, Error> {
@@ -180,6 +223,10 @@ fn plural(count: usize, word: &str) -> String {
 
 fn verb(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
+}
+
+fn notes(left_out: &[LeftOut]) -> String {
+    left_out.iter().map(|left_out| format!("\n  = note: {left_out}")).collect()
 }
 
 fn list(names: &[String]) -> String {

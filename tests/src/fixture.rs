@@ -113,8 +113,20 @@ impl Fixture {
     /// # Panics
     /// If it cannot be started.
     pub fn cargo_mc<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.cargo_mc_with(arguments, |_| ())
+    }
+
+    /// As [`cargo_mc`](Self::cargo_mc), with a process that is set up in some way.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn cargo_mc_with<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        set_up: impl FnOnce(&mut Command),
+    ) -> Run {
         let mut command = self.command(&self.executable, ["mc"]);
-        command.args(arguments);
+        set_up(command.args(arguments));
         Run::new(command.output().unwrap_or_else(|error| panic!("cannot start cargo-mc: {error}")))
     }
 

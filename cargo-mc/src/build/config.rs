@@ -1,4 +1,4 @@
-//! Which `rustflags` cargo's configuration files have: read, because cargo has no stable command that tells.
+//! Which `rustflags` cargo's configuration files have, and which compiler they name: read, because cargo has no stable command that tells.
 //!
 //! Files count from the working directory upwards, then in cargo's home; nearer ones first, as for cargo. `include` is followed.
 
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ConfigFlags {
     pub(crate) build: Option<Value>,
     pub(crate) targets: BTreeMap<String, Value>,
+    /// `build.rustc`.
+    pub(crate) rustc: Option<PathBuf>,
 }
 
 /// Flags, in one of the two forms that cargo reads.
@@ -52,15 +54,20 @@ fn add(flags: &mut ConfigFlags, file: PathBuf, seen: &mut BTreeSet<PathBuf>) {
         return;
     };
     let value = |table: &toml::Value| table.get("rustflags").and_then(flags_of);
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     if let Some(build) = table.get("build").and_then(value) {
         flags.build.get_or_insert(build);
+    }
+    if let Some(rustc) = table.get("build").and_then(|build| build.get("rustc")).and_then(toml::Value::as_str) {
+        // A name is looked for in `PATH`; a path counts from beside the folder of the file.
+        let base = folder.parent().filter(|_| rustc.contains('/')).unwrap_or(Path::new(""));
+        flags.rustc.get_or_insert(base.join(rustc));
     }
     for (key, target) in table.get("target").and_then(toml::Value::as_table).into_iter().flatten() {
         if let Some(target) = value(target) {
             flags.targets.entry(key.clone()).or_insert(target);
         }
     }
-    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     for included in table.get("include").map(includes).unwrap_or_default() {
         add(flags, folder.join(included), seen);
     }
@@ -102,11 +109,12 @@ mod tests {
         write("a/b/.cargo/more.toml", "[target.'cfg(unix)']\nrustflags = [\"-Cunix\"]");
         write(
             "a/.cargo/config.toml",
-            "build.rustflags = [\"-Cfar\"]\n[target.x86_64-unknown-none]\nrustflags = [\"-Cnone\"]",
+            "build.rustflags = [\"-Cfar\"]\nbuild.rustc = \"tools/rustc\"\n[target.x86_64-unknown-none]\nrustflags = [\"-Cnone\"]",
         );
         write("home/config.toml", "this is not TOML");
         let flags = read(&root.path().join("a/b"), Some(&root.path().join("home")));
         assert_eq!(flags.build, Some(Value::Text("-Cnear".to_owned())));
+        assert_eq!(flags.rustc, Some(root.path().join("a/tools/rustc")));
         assert_eq!(flags.targets.keys().collect::<Vec<_>>(), ["cfg(unix)", "x86_64-unknown-none"]);
     }
 }

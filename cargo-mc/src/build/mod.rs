@@ -8,10 +8,11 @@ mod rustflags;
 mod stand_in;
 mod suite;
 mod sysroot;
+mod unchecked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,7 +22,9 @@ use crate::args::BuildArgs;
 use crate::exit::ExitCode;
 use dependency::DependencyError;
 
+pub(crate) use facade::{Layers, Off, Unseen};
 pub(crate) use suite::Others;
+pub(crate) use unchecked::Unchecked;
 
 /// Why there is nothing to check.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +79,8 @@ pub(crate) struct Built {
     pub(crate) others: Option<Others>,
     /// The flags that build the same again.
     pub(crate) flags: String,
+    /// What of `--std` is on, if it is asked for.
+    pub(crate) layers: Option<Layers>,
 }
 
 /// A test executable.
@@ -89,6 +94,8 @@ pub(crate) struct Executable {
     pub(crate) id: String,
     /// The package's directory, where cargo runs its tests.
     pub(crate) directory: PathBuf,
+    /// Why `--std` does not check it.
+    pub(crate) unchecked: Option<Unchecked>,
     /// What cargo sets when it runs it.
     pub(crate) environment: Vec<(String, String)>,
 }
@@ -104,6 +111,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let mut metadata = metadata;
     let mut way = Way { directory: target.join("mc"), ..Way::default() };
     let mut directory = way.directory.clone();
+    let mut layers = None;
     match &others {
         None => {}
         Some(Others::Suite(suite)) => {
@@ -115,7 +123,8 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
         }
         Some(Others::AsTheyAre(which)) => {
             directory = absolute(target.join("mc/std"));
-            let facade = facade::facade(&cargo, args, *which, &directory)?;
+            let (facade, found) = facade::facade(&cargo, args, *which, &directory)?;
+            layers = found;
             way.directory.clone_from(&facade.directory);
             way.facade = Some(facade);
         }
@@ -128,7 +137,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     })?;
     drop(way); // the lock file is not put back before cargo is done
     let flags = others.iter().map(Others::flag).chain(flag).collect::<Vec<_>>().join(" ");
-    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags })
+    Ok(Built { executables, directory, workspace: metadata.workspace_root.into(), others, flags, layers })
 }
 
 /// How the crates are built.
@@ -152,6 +161,14 @@ pub(crate) fn users_flags() -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let home = cargo_home(&environment);
     rustflags::of_user(&environment, &config::read(&here, home.as_deref()))
+}
+
+/// The compiler that cargo will use.
+pub(crate) fn rustc() -> PathBuf {
+    let variables = ["RUSTC", "CARGO_BUILD_RUSTC"].iter().find_map(std::env::var_os).map(PathBuf::from);
+    let here = std::env::current_dir().unwrap_or_default();
+    let named = variables.or_else(|| config::read(&here, cargo_home(&environment()).as_deref()).rustc);
+    named.unwrap_or_else(|| "rustc".into())
 }
 
 fn environment() -> BTreeMap<String, String> {
@@ -208,7 +225,11 @@ fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Re
     if let Some(facade) = way.facade.as_ref().filter(|_| args.target.is_none()) {
         command.arg("--target").arg(&facade.target);
     }
-    for setting in injection.config.iter().chain(&profile::overrides(args.profile(), &packages)).chain(settings) {
+    let mut profile = profile::overrides(args.profile(), &packages);
+    if way.facade.is_some() {
+        profile.extend(profile::of_facade(args.profile()));
+    }
+    for setting in injection.config.iter().chain(&profile).chain(settings) {
         command.arg("--config").arg(setting);
     }
     command.envs(injection.environment);
@@ -249,10 +270,16 @@ enum RunError {
 fn run(mut command: Command, metadata: &Metadata) -> Result<Vec<Executable>, RunError> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(RunError::Io)?;
     let stdout = child.stdout.take().ok_or(RunError::Failed)?;
+    let executables = executables(BufReader::new(stdout), metadata).map_err(RunError::Io)?;
+    if child.wait().map_err(RunError::Io)?.success() { Ok(executables) } else { Err(RunError::Failed) }
+}
+
+/// Those of the tests, from what cargo says.
+fn executables(messages: impl BufRead, metadata: &Metadata) -> io::Result<Vec<Executable>> {
     let mut artifacts = Vec::new();
     let mut libraries = Libraries::default();
-    for message in Message::parse_stream(BufReader::new(stdout)) {
-        match message.map_err(RunError::Io)? {
+    for message in Message::parse_stream(messages) {
+        match message? {
             Message::CompilerArtifact(artifact) if artifact.profile.test => artifacts.push(artifact),
             Message::BuildScriptExecuted(script) => {
                 libraries.add(script.linked_paths.iter().map(|path| path.as_str()));
@@ -260,8 +287,8 @@ fn run(mut command: Command, metadata: &Metadata) -> Result<Vec<Executable>, Run
             _ => {}
         }
     }
-    if !child.wait().map_err(RunError::Io)?.success() {
-        return Err(RunError::Failed);
+    if artifacts.iter().any(|artifact| artifact.target.is_proc_macro()) {
+        libraries.add(unchecked::toolchain_libraries().as_deref().into_iter());
     }
     let mut executables: Vec<_> =
         artifacts.iter().filter_map(|artifact| executable(artifact, metadata, &libraries)).collect();
@@ -290,8 +317,9 @@ fn executable(artifact: &Artifact, metadata: &Metadata, libraries: &Libraries) -
         ("CARGO_PKG_VERSION".to_owned(), package.version.to_string()),
     ];
     environment.extend(libraries.variable(&path));
+    let unchecked = Unchecked::of(target, package.manifest_path.as_std_path());
     let (package, target) = (package.name.to_string(), target.name.clone());
-    Some(Executable { path, package, target, id, directory, environment })
+    Some(Executable { path, unchecked, package, target, id, directory, environment })
 }
 
 /// Where shared libraries that build scripts made are to be found.

@@ -23,6 +23,18 @@ pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String>
     settings
 }
 
+/// Values for `--config` where the crates are built against facades: the checker is compiled without the bitcode that an optimisation across crates needs, and what the compiler
+/// inserts is inserted before it.
+pub(crate) fn of_facade(profile: &str) -> Vec<String> {
+    // `test` inherits from `dev`, and may have settings of its own; likewise `bench`.
+    let heir = match profile {
+        "dev" => Some("test"),
+        "release" => Some("bench"),
+        _ => None,
+    };
+    std::iter::once(profile).chain(heir).map(|profile| format!("profile.{profile}.lto=\"off\"")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,5 +46,11 @@ mod tests {
         assert_eq!(settings[0], "profile.dev.package.mc-runtime.opt-level=3");
         assert!(settings.iter().all(|setting| !setting.contains("mc-shims")));
         assert!(overrides("dev", &BTreeSet::from(["demo"])).is_empty());
+    }
+
+    #[test]
+    fn facades_go_without_optimisations_across_crates() {
+        assert_eq!(of_facade("dev"), ["profile.dev.lto=\"off\"", "profile.test.lto=\"off\""]);
+        assert_eq!(of_facade("careful"), ["profile.careful.lto=\"off\""]);
     }
 }

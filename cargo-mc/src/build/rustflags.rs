@@ -120,6 +120,7 @@ mod tests {
         let config = ConfigFlags {
             build: Some(Value::Text("--cfg mine".to_owned())),
             targets: BTreeMap::from([("cfg(target_os = \"linux\")".to_owned(), Value::List(vec!["-Ca".to_owned()]))]),
+            ..ConfigFlags::default()
         };
         let variables = environment(&[("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", "-Cb")]);
         let injection = inject(&variables, &config, &ours(None, &[]));

@@ -11,7 +11,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let built = build::build(&args.build)?;
     let mut filter = args.filter.clone();
     filter.include_ignored = !filter.ignored;
-    let cases = discover::select(discover::discover(&built)?, &filter)?;
+    let cases = discover::select(discover::discover(&built)?.cases, &filter)?;
     let mut known = Store::new(&built.directory).last();
     let cases: Vec<_> = cases
         .into_iter()

@@ -39,7 +39,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let interrupt = Interrupt::listen().map_err(Error::Signals)?;
     let wanted = wanted(&args.what)?;
     let built = build::build(&args.build).map_err(|error| unless_interrupted(&interrupt, error.into()))?;
-    let cases = discover::discover(&built)?;
+    let cases = discover::discover(&built)?.cases;
     let Target { case, schedule, options, recorded } = target(args, wanted, cases, &Store::new(&built.directory))?;
     if schedule.is_empty() {
         return Err(StoreError::NoSchedule { test: case.name }.into());

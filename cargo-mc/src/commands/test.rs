@@ -16,7 +16,8 @@ pub(crate) fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     let junit = args.junit.as_deref().map(JUnitFile::create).transpose()?;
     let interrupt = Interrupt::listen().map_err(Error::Signals)?;
     let built = build::build(&args.build).map_err(|error| unless_interrupted(&interrupt, error.into()))?;
-    let cases = discover::select(discover::discover(&built)?, &args.filter)?;
+    let found = discover::discover(&built)?;
+    let cases = discover::select(found.cases, &args.filter)?;
     let store = Store::new(&built.directory);
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let plan = Plan {
@@ -24,7 +25,10 @@ pub(crate) fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         jobs: args.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX)),
         fail_fast: args.fail_fast,
         explain: args.message_format == MessageFormat::Human || junit.is_some(),
+        layers: built.layers,
+        left_out: found.left_out,
     };
+    report::coverage(&plan, args.message_format);
     let mut reporter = report::reporter(args.message_format);
     let summary = run::run(cases, &plan, &store, &interrupt, reporter.as_mut())?;
     reporter.end(&summary)?;

@@ -1,7 +1,6 @@
 //! What rustc says of the host, and what the user's flags add to it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::process::Command;
 
 use cargo_platform::Cfg;
@@ -18,7 +17,7 @@ pub(super) struct Host {
 impl Host {
     /// Asks rustc. `flags` are the user's.
     pub(super) fn ask(flags: &[String]) -> Result<Self, DoctorError> {
-        let program = PathBuf::from(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        let program = crate::build::rustc();
         let output = Command::new(&program).args(["--print", "host-tuple", "--print", "cfg"]).output();
         let output = output.map_err(|source| DoctorError::Run { program: program.clone(), source })?;
         let text = String::from_utf8_lossy(&output.stdout);

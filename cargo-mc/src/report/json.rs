@@ -9,7 +9,7 @@ use mc_runtime::outcome::{Bound, Failure, FailureKind, Verdict};
 use serde::Serialize;
 
 use super::{ReportError, Reporter, Sink};
-use crate::discover::Case;
+use crate::discover::{Case, LeftOut};
 use crate::run::{Finished, Plan, Summary};
 
 /// The version of the lines.
@@ -35,6 +35,11 @@ pub(super) enum Line<'a> {
         jobs: usize,
         /// How many tests are selected.
         tests: usize,
+        /// With `--std`: what of it is on.
+        #[cfg_attr(test, schemars(extend("items" = serde_json::json!({"enum": ["facade", "harness", "instrumentation", "system_calls"]}))))]
+        layers: Option<Vec<&'a str>>,
+        /// With `--std`: what cargo would run and is not checked.
+        left_out: Vec<LeftOutLine<'a>>,
     },
     /// How far a test is.
     Progress {
@@ -118,6 +123,17 @@ pub(super) struct TestLine<'a> {
     failures: Vec<FailureLine<'a>>,
     /// Why it could not be checked.
     error: Option<&'a str>,
+}
+
+/// A test executable that is not checked.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct LeftOutLine<'a> {
+    package: &'a str,
+    target: &'a str,
+    /// It is compiled for the host, as the tests of procedural macros are; or it has a `main` of its own.
+    #[cfg_attr(test, schemars(extend("enum" = ["on_host", "no_harness"])))]
+    because: &'a str,
 }
 
 /// A limit that cut the exploration.
@@ -263,6 +279,8 @@ impl<W: Write> Reporter for Json<W> {
             memory_model: options.memory_model.to_string(),
             jobs: plan.jobs,
             tests: cases.len(),
+            layers: plan.layers.as_ref().map(|layers| layers.on.iter().map(|layer| layer.name()).collect()),
+            left_out: plan.left_out.iter().map(left_out).collect(),
         });
     }
 
@@ -325,6 +343,10 @@ fn test(finished: &Finished) -> TestLine<'_> {
         failures: outcome.failures.iter().map(failure).collect(),
         error: finished.error.as_ref().map(|(message, _)| message.as_str()),
     }
+}
+
+fn left_out(LeftOut { package, target, because }: &LeftOut) -> LeftOutLine<'_> {
+    LeftOutLine { package, target, because: because.name() }
 }
 
 fn failure(failure: &Failure) -> FailureLine<'_> {

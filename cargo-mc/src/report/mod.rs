@@ -1,5 +1,6 @@
 //! Everything that a user reads: lines for people, JSON lines, JUnit. All are made from the same data; none computes.
 
+mod coverage;
 mod doctor;
 mod human;
 mod json;
@@ -16,6 +17,7 @@ use crate::args::MessageFormat;
 use crate::discover::Case;
 use crate::run::{Finished, Plan, Summary};
 
+pub(crate) use coverage::coverage;
 pub(crate) use doctor::diagnosis;
 pub(crate) use junit::JUnitFile;
 pub(crate) use listing::list;

@@ -15,7 +15,8 @@ use mc_runtime::worker::client::{ClientError, Print};
 use mc_runtime::worker::{Message, Replayed, TraceEvent};
 
 use crate::args::CheckArgs;
-use crate::discover::Case;
+use crate::build::Layers;
+use crate::discover::{Case, LeftOut};
 use crate::exit::ExitCode;
 use crate::report::Reporter;
 use crate::store::{Last, Store, StoreError};
@@ -30,6 +31,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) fail_fast: bool,
     /// Replay each counterexample once, to show it.
     pub(crate) explain: bool,
+    /// What of `--std` is on, if it is asked for.
+    pub(crate) layers: Option<Layers>,
+    /// With `--std`, what cargo would run and is not checked.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// What came of one test.

@@ -1,5 +1,6 @@
 //! What programs read: JSON lines against their schema, JUnit, and the agreement of all with each other.
 
+use crate::unmodified::unmodified;
 use crate::{fixture, test};
 
 #[test]
@@ -7,8 +8,10 @@ fn every_json_line_fits_the_schema_of_the_repository() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../cargo-mc/schema/messages.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for name in ["passing", "failing", "expect"] {
-        let run = fixture(name).cargo_mc(["test", "--message-format", "json"]);
+    let json = ["test", "--message-format", "json"];
+    let plain = ["passing", "failing", "expect"].map(|name| fixture(name).cargo_mc(json));
+    let as_they_are = unmodified().cargo_mc(json.iter().chain(&["--std", "-p", "old", "-p", "shout"]));
+    for run in plain.into_iter().chain([as_they_are]) {
         let lines = run.lines();
         assert_eq!((&lines[0]["type"], &lines[0]["format"]), (&"run".into(), &1.into()), "{}", run.stderr);
         assert_eq!(lines.last().unwrap()["exit_code"], run.code);

@@ -5,7 +5,7 @@ use mc_tests::fixture::{Fixture, Run};
 use crate::{fixture, names, test};
 
 /// The checker is compiled by itself for this, with what its feature needs.
-fn unmodified() -> Fixture {
+pub(crate) fn unmodified() -> Fixture {
     fixture("unmodified").with_env("CARGO_NET_OFFLINE", "false")
 }
 
@@ -136,7 +136,6 @@ fn another_target_is_refused() {
     assert!(run.stderr.contains("it cannot build for aarch64-unknown-linux-gnu"), "{}", run.stderr);
 }
 
-/// The crate's own allocator, and its own `test` module, features and profile.
 #[test]
 fn a_crate_with_an_allocator_of_its_own_is_told_what_to_do() {
     let fixture = unmodified();

@@ -3,6 +3,9 @@
 //! rustc takes `--extern std=..` for `std` in every crate that gets the flag: those of the target, not build scripts and procedural macros. Cargo does not notice
 //! that a library behind such a flag has changed, so that the folder, and with it the whole build, is named after what the facades are made from.
 
+mod layers;
+mod probe;
+
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufReader};
@@ -15,9 +18,11 @@ use cargo_metadata::{Artifact, Message};
 use super::sysroot::{Sysroot, SysrootError};
 use super::{BuildError, library, write};
 use crate::args::{BuildArgs, Instrument, Std};
+pub(crate) use layers::{Layers, Off, Unseen};
+use probe::Probe;
 
 /// What the build of the crates needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facade {
     /// For rustc, for all crates of the target.
     pub(crate) flags: Vec<String>,
@@ -55,8 +60,20 @@ pub(crate) enum FacadeError {
          = help: leave `--instrument` out, or take `--std`"
     )]
     Instrument,
+    #[error(
+        "the {} of `--std` does not do what it must with this toolchain ({version}) and your flags for it, so `--std` cannot be used\n{}\n  \
+         = note: your flags for rustc: {}\n  = help: tests with `#[mc::test]` and the types of `mc` need none of that",
+        .fault.layer.words(), .fault.message, if .flags.is_empty() { "none" } else { .flags }
+    )]
+    SelfTest { version: String, fault: probe::Fault, flags: String },
     #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
     Blank { path: PathBuf },
+}
+
+impl FacadeError {
+    fn of(fault: probe::Fault, version: String) -> Self {
+        Self::SelfTest { version, fault, flags: super::users_flags().join(" ") }
+    }
 }
 
 const TEST: (&str, &str) = ("test", include_str!("sources/test.rs"));
@@ -81,15 +98,20 @@ fn sources(which: Std) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Builds them below `directory`, if they are not there yet.
-pub(crate) fn facade(cargo: &Path, args: &BuildArgs, which: Std, directory: &Path) -> Result<Facade, BuildError> {
+/// Builds them below `directory`, if they are not there yet, and finds out whether they do what they must.
+pub(crate) fn facade(
+    cargo: &Path,
+    args: &BuildArgs,
+    which: Std,
+    directory: &Path,
+) -> Result<(Facade, Option<Layers>), BuildError> {
     if directory.to_string_lossy().contains(char::is_whitespace) {
         return Err(FacadeError::Blank { path: directory.to_owned() }.into());
     }
-    let rustc = PathBuf::from(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let rustc = super::rustc();
     let version = version(&rustc)?;
     let field = |name: &str| version.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
-    let host = field("host: ");
+    let (host, release) = (field("host: "), field("release: "));
     if host.is_empty() {
         return Err(FacadeError::Version { rustc }.into());
     }
@@ -102,34 +124,42 @@ pub(crate) fn facade(cargo: &Path, args: &BuildArgs, which: Std, directory: &Pat
     let sysroot = (which == Std::Real).then(|| Sysroot::new(&rustc, &version, &host, directory)).transpose();
     let sysroot = sysroot.map_err(|source| FacadeError::Sysroot { version: field("release: "), source })?;
     let checker = Checker::build(cargo, args, &directory.join("checker"))?;
-    let mut hasher = DefaultHasher::new();
-    (&version, sources(which), FLAGS, INSTRUMENTATION, args.instrument == Instrument::Memory, &checker.made)
-        .hash(&mut hasher);
-    sysroot.as_ref().map(|sysroot| &sysroot.path).hash(&mut hasher);
-    let directory = directory.join(format!("{:016x}", hasher.finish()));
-    let libraries = directory.join("facade");
-    if !libraries.is_dir() {
-        let release = field("release: ");
-        let compiler = Compiler { rustc: &rustc, release, host: &host, checker: &checker, sysroot: sysroot.as_ref() };
-        compiler.all(&libraries)?;
+    let compiler = Compiler {
+        rustc: &rustc,
+        version: &version,
+        release: &release,
+        host: &host,
+        checker: &checker,
+        sysroot: sysroot.as_ref(),
+    };
+    let made = compiler.facade(args.instrument, directory)?;
+    if which == Std::Real {
+        return Ok((made, None)); // what the tests of the self-test come to is known of the checked types
     }
-    let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
-    match &sysroot {
-        None => flags.push(format!("-Ldependency={}", checker.dependencies.display())),
-        Some(sysroot) => {
-            flags.push(format!("--sysroot={}", sysroot.path.display()));
-            flags.push(format!("-Clink-arg={}", libraries.join(LINKED).display()));
+    let probe = Probe { cargo, args, facade: &made, instrument: args.instrument };
+    let fault = match probe.found()? {
+        Ok(system_calls) => {
+            let instrumented = args.instrument == Instrument::Memory;
+            let layers = Layers::new(instrumented, system_calls, None, probe.file());
+            return Ok((made, Some(layers)));
         }
+        Err(fault) => fault,
+    };
+    if args.instrument == Instrument::Atomics {
+        return Err(FacadeError::of(fault, release).into());
     }
-    flags.push(format!("-Ldependency={}", libraries.display()));
-    if args.instrument == Instrument::Memory {
-        flags.extend(INSTRUMENTATION.map(str::to_owned));
+    // Without instrumentation all may be well: then that is what does not work.
+    let plain = compiler.facade(Instrument::Atomics, directory)?;
+    let without = Probe { cargo, args, facade: &plain, instrument: Instrument::Atomics };
+    match without.found()? {
+        Ok(system_calls) => {
+            let kept = probe.file();
+            probe.keep(&Err(fault.clone()))?;
+            let layers = Layers::new(false, system_calls, Some((fault, kept)), without.file());
+            Ok((plain, Some(layers)))
+        }
+        Err(fault) => Err(FacadeError::of(fault, release).into()),
     }
-    for (name, _) in sources(which) {
-        flags.push("--extern".to_owned());
-        flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
-    }
-    Ok(Facade { flags, target: host, directory })
 }
 
 fn version(rustc: &Path) -> Result<String, FacadeError> {
@@ -221,25 +251,62 @@ fn manifest() -> String {
 /// How the facades are compiled.
 struct Compiler<'a> {
     rustc: &'a Path,
-    release: String,
+    version: &'a str,
+    release: &'a str,
     host: &'a str,
     checker: &'a Checker,
     sysroot: Option<&'a Sysroot>,
 }
 
 impl Compiler<'_> {
+    /// In a folder that is named after what it is made from.
+    fn facade(&self, instrument: Instrument, directory: &Path) -> Result<Facade, FacadeError> {
+        let which = self.which();
+        let mut hasher = DefaultHasher::new();
+        (self.version, sources(which), FLAGS, INSTRUMENTATION, instrument == Instrument::Memory, &self.checker.made)
+            .hash(&mut hasher);
+        self.rustc.hash(&mut hasher); // another one may say the same of itself, and do something else
+        self.sysroot.map(|sysroot| &sysroot.path).hash(&mut hasher);
+        let directory = directory.join(format!("{:016x}", hasher.finish()));
+        let libraries = directory.join("facade");
+        if !libraries.is_dir() {
+            self.all(&libraries)?;
+        }
+        let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
+        match self.sysroot {
+            None => flags.push(format!("-Ldependency={}", self.checker.dependencies.display())),
+            Some(sysroot) => {
+                flags.push(format!("--sysroot={}", sysroot.path.display()));
+                flags.push(format!("-Clink-arg={}", libraries.join(LINKED).display()));
+            }
+        }
+        flags.push(format!("-Ldependency={}", libraries.display()));
+        if instrument == Instrument::Memory {
+            flags.extend(INSTRUMENTATION.map(str::to_owned));
+        }
+        for (name, _) in sources(which) {
+            flags.push("--extern".to_owned());
+            flags.push(format!("{name}={}", libraries.join(format!("lib{name}.rlib")).display()));
+        }
+        Ok(Facade { flags, target: self.host.to_owned(), directory })
+    }
+
+    fn which(&self) -> Std {
+        if self.sysroot.is_some() { Std::Real } else { Std::Checked }
+    }
+
     /// All of them, into a folder that is there when they are.
     fn all(&self, libraries: &Path) -> Result<(), FacadeError> {
         let failed = |source| FacadeError::Io { path: libraries.to_owned(), source };
         let parent = libraries.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(failed)?;
         let made = tempfile::tempdir_in(parent).map_err(failed)?;
-        for (name, source) in sources(if self.sysroot.is_some() { Std::Real } else { Std::Checked }) {
+        for (name, source) in sources(self.which()) {
             self.one(name, source, made.path())?;
         }
         if let Some(sysroot) = self.sysroot {
             let linked = sysroot.link(self.checker.made.iter().map(|(library, _)| library), &made.path().join(LINKED));
-            linked.map_err(|source| FacadeError::Sysroot { version: self.release.clone(), source })?;
+            linked.map_err(|source| FacadeError::Sysroot { version: self.release.to_owned(), source })?;
         }
         match fs::rename(made.keep(), libraries) {
             // Somebody else was faster, with the same.
@@ -274,7 +341,7 @@ impl Compiler<'_> {
             return Ok(());
         }
         let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-        Err(FacadeError::Compile { name, version: self.release.clone(), message })
+        Err(FacadeError::Compile { name, version: self.release.to_owned(), message })
     }
 }
 

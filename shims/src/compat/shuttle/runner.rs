@@ -77,6 +77,7 @@ impl Config {
             require,
             replay: Some("shuttle::replay of"),
             unmodified: false,
+            threads: None,
         }
     }
 }
