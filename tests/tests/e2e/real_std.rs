@@ -55,12 +55,6 @@ fn the_real_types_need_all_memory() {
     assert!(run.stderr.contains("cannot do without `--instrument memory`"), "{}", run.stderr);
 }
 
-/// What our types order and the real ones do not, so that an outcome of theirs is none of ours.
-const KNOWN: [(&str, &str); 1] = [
-    // That all senders are gone is seen by a relaxed load in the real `Receiver::recv`.
-    ("channel_recv_orders", "Ok1,0,ErrRecvError,0"),
-];
-
 /// The outcomes of each program of the fixture: what is there after the test has run with these arguments.
 fn outcomes(fixture: &Fixture, runs: &[&[&str]]) -> BTreeMap<String, BTreeSet<String>> {
     let folder = fixture.root.join("outcomes");
@@ -85,12 +79,10 @@ fn every_outcome_of_the_real_types_is_one_of_ours() {
     let real = outcomes(&fixture, &[&explored, &sampled]);
     assert_eq!(ours.len(), 39);
     assert!(ours.keys().eq(real.keys()), "{:?} {:?}", ours.keys(), real.keys());
-    let known = |program: &str, outcome: &str| KNOWN.contains(&(program, outcome));
     let mut new = Vec::new();
     for (program, outcomes) in &real {
-        let missing = outcomes.difference(&ours[program]).filter(|outcome| !known(program, outcome));
+        let missing = outcomes.difference(&ours[program]);
         new.extend(missing.map(|outcome| format!("{program}: {outcome}")));
     }
     assert!(new.is_empty(), "outcomes of the real types that ours do not have: {new:?}");
-    assert!(KNOWN.iter().all(|(program, outcome)| !ours[*program].contains(*outcome)), "no difference any more");
 }

@@ -109,6 +109,8 @@ pub(super) struct Channel<T> {
     head: UnsafeCell<NonNull<Node<T>>>,
     /// How many messages were received, in units of [`ONE`]. Only the receiver is here.
     received: Cell<u32>,
+    /// The receiver has seen that there will be no more.
+    ended: Cell<bool>,
 }
 
 // SAFETY: the list's end is behind a lock, its head is used by the one receiver, which is not `Sync`; messages move from thread to thread.
@@ -130,6 +132,7 @@ impl<T> Channel<T> {
             tail: Mutex::new(Tail { last: stub, sent: 0, awaited: ptr::null(), closed: false }),
             head: UnsafeCell::new(stub),
             received: Cell::new(0),
+            ended: Cell::new(false),
         }
     }
 
@@ -229,10 +232,12 @@ impl<T> Channel<T> {
     pub(super) fn remove_sender(&self) {
         if sees_senders() {
             if self.senders.rmw(Rmw::Sub, 1, AcqRel, Label::ChannelDrop) == 1 {
-                self.word.rmw(Rmw::Or, CLOSED, Release, Label::ChannelDrop);
+                // std's receiver may see the end by a relaxed load; that of a rendezvous sees it under a lock.
+                let order = if self.room == Room::Rendezvous { Release } else { Relaxed };
+                self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelDrop);
                 let last = self.tail().last;
                 // SAFETY: a node is freed only after its `next_is` was set: here, since there are no other senders.
-                unsafe { last.as_ref() }.next_is.rmw(Rmw::Or, NONE, Release, Label::ChannelDrop);
+                unsafe { last.as_ref() }.next_is.rmw(Rmw::Or, NONE, order, Label::ChannelDrop);
             }
         } else if self.senders.raw().fetch_sub(1, AcqRel) == 1 {
             let mut tail = self.tail();
@@ -286,6 +291,7 @@ impl<T> Channel<T> {
 
     fn received(&self, next_is: u32) -> Option<T> {
         if next_is != MESSAGE {
+            self.ended.set(next_is == NONE);
             return None; // also when the execution is torn down
         }
         let value = self.take()?;
@@ -309,6 +315,9 @@ impl<T> Channel<T> {
     /// Is there a message, or a send that has begun, as far as the receiver can know? `Err` when there will be none.
     #[track_caller]
     pub(super) fn is_any(&self) -> Result<bool, ()> {
+        if self.ended.get() {
+            return Err(());
+        }
         let word = self.word.load(Acquire, Label::ChannelTryRecv);
         let is_any = match self.room {
             Room::Bounded(bound) => word & !(GONE | CLOSED) != bound * ONE,
