@@ -155,22 +155,24 @@ impl Kind {
     fn of_foreign_code(self) -> Advice {
         use Level::Uncontrolled;
         match self {
-            Self::ForeignThread => Advice::same(
-                "threads or processes made by the system",
-                (
+            Self::ForeignThread => Advice {
+                title: "threads or processes made by the system",
+                shims: (
                     Uncontrolled,
                     "a thread by `pthread_create` is `uncontrolled` (exit code 121); `clone` and `fork` are not noticed",
                 ),
-                OTHER_CODE,
-            ),
-            Self::BlockingCall => Advice::same(
-                "calls that wait in the system",
-                (
+                std: (Uncontrolled, "`uncontrolled`, with the place; processes only where the test has threads"),
+                remedy: OTHER_CODE,
+            },
+            Self::BlockingCall => Advice {
+                title: "calls that wait in the system",
+                shims: (
                     Uncontrolled,
-                    "what is waited for is not explored, and all threads of the test wait along: `uncontrolled` where the call is noticed, a `hang` where it takes long",
+                    "what is waited for is not explored, and all threads of the test wait along: a `hang` where it takes long",
                 ),
-                OTHER_CODE,
-            ),
+                std: (Uncontrolled, "`uncontrolled`, with the place, where the test has threads"),
+                remedy: OTHER_CODE,
+            },
             Self::NativeCode => Advice::same(
                 "code in other languages",
                 (
@@ -187,14 +189,18 @@ impl Kind {
                 ),
                 OTHER_CODE,
             ),
-            Self::Assembly => Advice::same(
-                "assembly, fences and stores of the processor",
-                (
+            Self::Assembly => Advice {
+                title: "assembly, fences and stores of the processor",
+                shims: (
                     Uncontrolled,
                     "its accesses are not compared, nothing is ordered by it, and a system call in it is the real one",
                 ),
-                OTHER_CODE,
-            ),
+                std: (
+                    Uncontrolled,
+                    "its accesses are not compared, and nothing is ordered by it; its system calls are looked at",
+                ),
+                remedy: OTHER_CODE,
+            },
             _ => Advice::same(
                 "values that differ between runs (time stamps, random numbers)",
                 (Uncontrolled, "two executions may differ: `nondeterminism` where it matters"),
@@ -214,7 +220,7 @@ impl Kind {
             Self::ThreadLocal => Advice::same(
                 "`#[thread_local]`",
                 (Uncontrolled, "one for all threads of a test, which share a thread of the system"),
-                "`thread_local!`",
+                "`--threads os`, or `thread_local!`",
             ),
             Self::Intrinsic => Advice {
                 title: "intrinsics of the compiler",
@@ -227,14 +233,18 @@ impl Kind {
                 (Uncontrolled, "two executions may differ: `nondeterminism` where it matters"),
                 "with the shims, `mc::time::SystemTime`; for `--std`, `std::time::Instant`: both are virtual",
             ),
-            Self::InputOutput => Advice::same(
-                "files, sockets, processes",
-                (
+            Self::InputOutput => Advice {
+                title: "files, sockets, processes",
+                shims: (
                     Uncontrolled,
                     "real: an execution meets what the last one left (`nondeterminism` where it matters), and a wait is a `hang`",
                 ),
-                OTHER_CODE,
-            ),
+                std: (
+                    Uncontrolled,
+                    "files may be read; all else is `uncontrolled`, with the place, where the test has threads",
+                ),
+                remedy: OTHER_CODE,
+            },
             Self::Futex => Advice {
                 title: "futexes by the `syscall` of the C library",
                 shims: (Uncontrolled, "the wait is a real one: a `hang`"),
