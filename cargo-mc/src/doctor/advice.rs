@@ -69,10 +69,9 @@ impl Kind {
             | Self::ForeignFunction
             | Self::Assembly
             | Self::Processor => self.of_foreign_code(),
+            Self::Clock | Self::InputOutput => self.of_the_world(),
             Self::ThreadLocal
             | Self::Intrinsic
-            | Self::Clock
-            | Self::InputOutput
             | Self::Futex
             | Self::Random
             | Self::StaticMut
@@ -209,6 +208,29 @@ impl Kind {
         }
     }
 
+    fn of_the_world(self) -> Advice {
+        use Level::Uncontrolled;
+        match self {
+            Self::Clock => Advice::same(
+                "the real time (`SystemTime`, `clock_gettime`)",
+                (Uncontrolled, "two executions may differ: `nondeterminism` where it matters"),
+                "with the shims, `mc::time::SystemTime`; for `--std`, `std::time::Instant`: both are virtual",
+            ),
+            _ => Advice {
+                title: "files, sockets, processes",
+                shims: (
+                    Uncontrolled,
+                    "real: an execution meets what the last one left (`nondeterminism` where it matters), and a wait is a `hang`",
+                ),
+                std: (
+                    Uncontrolled,
+                    "files may be read; all else is `uncontrolled`, with the place, where the test has threads",
+                ),
+                remedy: OTHER_CODE,
+            },
+        }
+    }
+
     fn of_rust(self) -> Advice {
         use Level::{Controlled, Note, Uncontrolled};
         match self {
@@ -227,23 +249,6 @@ impl Kind {
                 shims: (Uncontrolled, "not seen"),
                 std: (Uncontrolled, "seen by the instrumentation only: `max`, `min` and spurious failures are not"),
                 remedy: "the types of `core::sync::atomic`",
-            },
-            Self::Clock => Advice::same(
-                "the real time (`SystemTime`, `clock_gettime`)",
-                (Uncontrolled, "two executions may differ: `nondeterminism` where it matters"),
-                "with the shims, `mc::time::SystemTime`; for `--std`, `std::time::Instant`: both are virtual",
-            ),
-            Self::InputOutput => Advice {
-                title: "files, sockets, processes",
-                shims: (
-                    Uncontrolled,
-                    "real: an execution meets what the last one left (`nondeterminism` where it matters), and a wait is a `hang`",
-                ),
-                std: (
-                    Uncontrolled,
-                    "files may be read; all else is `uncontrolled`, with the place, where the test has threads",
-                ),
-                remedy: OTHER_CODE,
             },
             Self::Futex => Advice {
                 title: "futexes by the `syscall` of the C library",
