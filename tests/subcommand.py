@@ -49,5 +49,12 @@ def words(test):
     return test["verdict"] + "".join(f" ({bound['limit']} {bound['value']})" for bound in test["bounds"])
 
 
+def update(path, head, sections, order):
+    """Writes the sections, which are by name, below the head. Those of others stay as they are in the file."""
+    before = path.read_text().split("\n## ")[1:] if path.exists() else []
+    kept = {name: f"## {text.rstrip()}\n" for text in before for name in order if text.startswith((f"{name} ", f"{name}\n"))}
+    path.write_text(head + "".join(f"\n{(kept | sections)[name]}" for name in order if name in kept | sections))
+
+
 def figures(test):
     return f"{test['executions'] + test['blocked']:,} | {test['seconds']:.2f}"

@@ -164,15 +164,6 @@ def figures(executions, seconds):
     return f"{count} | {seconds:.2f}"
 
 
-def write(path, sections):
-    """Writes the sections into the file; those of suites that were not run stay."""
-    before = path.read_text().split("\n## ")[1:] if path.exists() else []
-    known = {section.split("\n", 1)[0]: f"## {section.rstrip()}\n" for section in before} | sections
-    order = [f"{suite['name']} {suite['version']}" for suite in tomllib.loads((HERE / "suites.toml").read_text())["suite"]]
-    head = (HERE / "HEAD.md").read_text().replace("DATE", datetime.date.today().isoformat())
-    path.write_text(head + "".join(f"\n{known[title]}" for title in order if title in known))
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--quick", action="store_true")
@@ -180,8 +171,8 @@ def main():
     arguments.add_argument("--without-loom", action="store_true")
     arguments.add_argument("--write", type=pathlib.Path)
     options = arguments.parse_args()
-    suites = tomllib.loads((HERE / "suites.toml").read_text())["suite"]
-    suites = [s for s in suites if (not options.quick or s.get("quick")) and (not options.only or s["name"] in options.only)]
+    every = tomllib.loads((HERE / "suites.toml").read_text())["suite"]
+    suites = [s for s in every if (not options.quick or s.get("quick")) and (not options.only or s["name"] in options.only)]
     sections, wrong, passed = {}, [], 0
     for suite in suites:
         title = f"{suite['name']} {suite['version']}"
@@ -210,7 +201,8 @@ def main():
             table += ["", suite["note"].strip()]
         sections[title] = "\n".join(table) + "\n"
     if options.write:
-        write(options.write, sections)
+        head = (HERE / "HEAD.md").read_text().replace("DATE", datetime.date.today().isoformat())
+        subcommand.update(options.write, head, sections, [f"{suite['name']} {suite['version']}" for suite in every])
     else:
         print("\n".join(sections.values()))
     for line in wrong:

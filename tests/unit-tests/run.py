@@ -15,7 +15,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from subcommand import check, figures, words  # noqa: E402
+from subcommand import check, figures, update, words  # noqa: E402
 
 
 def problem(crate, test):
@@ -68,10 +68,8 @@ def main():
     if options.write:
         date = datetime.date.today().isoformat()
         head = f"# Tests that published crates have themselves\n\nMade by `run.py --write` on {date}, x86-64, 2 cores: `cargo mc test --dep NAME@VERSION --time-limit {options.time_limit}`, a debug build, the crates \
-as they are on the registry.\n\n`ran`: one thread, nothing to check. `bounded`: not finished (most are stress tests, of many operations), and nothing had failed. Each failure is explained.\n\n"
-        before = options.write.read_text().split("\n## ")[1:] if options.write.exists() else []
-        known = {text.split(" ", 1)[0]: f"## {text.rstrip()}\n" for text in before} | sections
-        options.write.write_text(head + "\n".join(known[crate["name"]] for crate in every if crate["name"] in known))
+as they are on the registry.\n\n`ran`: one thread, nothing to check. `bounded`: not finished (most are stress tests, of many operations), and nothing had failed. Each failure is explained.\n"
+        update(options.write, head, sections, [crate["name"] for crate in every])
     else:
         print("\n".join(sections.values()))
     for line in wrong:
