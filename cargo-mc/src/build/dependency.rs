@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::semver::{Version, VersionReq};
 use cargo_metadata::{Metadata, Package};
-use tempfile::TempDir;
 
-use super::{BuildError, absolute, metadata_command, run_metadata, write};
+use super::{BuildError, absolute, metadata_command, run_metadata, whole, write};
 use crate::args::BuildArgs;
 
 /// Why there is nothing to copy.
@@ -140,10 +139,9 @@ fn fetched(
     let version = toml::Value::from(wanted.version.to_string());
     table.insert("dependencies".to_owned(), toml::Table::from_iter([(wanted.name.clone(), version)]).into());
     // Without a `Cargo.lock`: what the newest is may have changed.
-    let made = temporary(directory)?;
-    let failed = |(path, source)| DependencyError::Io { path, source };
-    write(&made.path().join("Cargo.toml"), &table.to_string()).map_err(failed)?;
-    write(&made.path().join("lib.rs"), "").map_err(failed)?;
+    let made = whole::temporary(directory).map_err(io_error)?;
+    write(&made.path().join("Cargo.toml"), &table.to_string()).map_err(io_error)?;
+    write(&made.path().join("lib.rs"), "").map_err(io_error)?;
     let mut own = BuildArgs { offline: args.offline || args.frozen, ..BuildArgs::default() };
     own.manifest.manifest_path = Some(made.path().join("Cargo.toml"));
     let metadata = run_metadata(&metadata_command(cargo, &own, &[]))?;
@@ -153,35 +151,23 @@ fn fetched(
 
 /// A copy that is a workspace of its own, made once.
 fn copied(manifest: &Path, directory: &Path, name: &str) -> Result<PathBuf, DependencyError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| DependencyError::Io { path, source }
-    };
     let copy = directory.join(name);
-    if copy.is_dir() {
-        return Ok(copy);
-    }
-    let made = temporary(directory)?;
-    let sources = manifest.parent().unwrap_or(Path::new("."));
-    copy_folder(sources, made.path()).map_err(failed(sources))?;
-    let manifest = made.path().join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).map_err(failed(&manifest))?;
-    fs::write(&manifest, alone(&text, &manifest)?).map_err(failed(&manifest))?;
-    match fs::rename(made.path(), &copy) {
-        // Somebody else was faster, with the same.
-        Err(_) if copy.is_dir() => {}
-        renamed => {
-            renamed.map_err(failed(&copy))?;
-            let _ = made.keep();
-        }
-    }
+    whole::folder(&copy, io_error, |made| {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| io_error((path, source))
+        };
+        let sources = manifest.parent().unwrap_or(Path::new("."));
+        copy_folder(sources, made).map_err(failed(sources))?;
+        let manifest = made.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).map_err(failed(&manifest))?;
+        fs::write(&manifest, alone(&text, &manifest)?).map_err(failed(&manifest))
+    })?;
     Ok(copy)
 }
 
-/// A folder for the time of a run, in `directory`.
-fn temporary(directory: &Path) -> Result<TempDir, DependencyError> {
-    let made = fs::create_dir_all(directory).and_then(|()| tempfile::tempdir_in(directory));
-    made.map_err(|source| DependencyError::Io { path: directory.to_owned(), source })
+fn io_error((path, source): (PathBuf, io::Error)) -> DependencyError {
+    DependencyError::Io { path, source }
 }
 
 /// The manifest of a package that belongs to no workspace around it.

@@ -9,6 +9,7 @@ mod stand_in;
 mod suite;
 mod sysroot;
 mod unchecked;
+mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

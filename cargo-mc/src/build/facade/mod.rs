@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use cargo_metadata::{Artifact, Message};
 
 use super::sysroot::{Sysroot, SysrootError};
-use super::{BuildError, library, write};
+use super::{BuildError, library, whole, write};
 use crate::args::{BuildArgs, Instrument, Std};
 pub(crate) use layers::{Layers, Off, Unseen};
 use probe::Probe;
@@ -269,9 +269,7 @@ impl Compiler<'_> {
         self.sysroot.map(|sysroot| &sysroot.path).hash(&mut hasher);
         let directory = directory.join(format!("{:016x}", hasher.finish()));
         let libraries = directory.join("facade");
-        if !libraries.is_dir() {
-            self.all(&libraries)?;
-        }
+        whole::folder(&libraries, io_error, |made| self.all(made))?;
         let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
         match self.sysroot {
             None => flags.push(format!("-Ldependency={}", self.checker.dependencies.display())),
@@ -295,24 +293,16 @@ impl Compiler<'_> {
         if self.sysroot.is_some() { Std::Real } else { Std::Checked }
     }
 
-    /// All of them, into a folder that is there when they are.
-    fn all(&self, libraries: &Path) -> Result<(), FacadeError> {
-        let failed = |source| FacadeError::Io { path: libraries.to_owned(), source };
-        let parent = libraries.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(parent).map_err(failed)?;
-        let made = tempfile::tempdir_in(parent).map_err(failed)?;
+    /// All of them.
+    fn all(&self, directory: &Path) -> Result<(), FacadeError> {
         for (name, source) in sources(self.which()) {
-            self.one(name, source, made.path())?;
+            self.one(name, source, directory)?;
         }
         if let Some(sysroot) = self.sysroot {
-            let linked = sysroot.link(self.checker.made.iter().map(|(library, _)| library), &made.path().join(LINKED));
+            let linked = sysroot.link(self.checker.made.iter().map(|(library, _)| library), &directory.join(LINKED));
             linked.map_err(|source| FacadeError::Sysroot { version: self.release.to_owned(), source })?;
         }
-        match fs::rename(made.keep(), libraries) {
-            // Somebody else was faster, with the same.
-            Err(_) if libraries.is_dir() => Ok(()),
-            renamed => renamed.map_err(failed),
-        }
+        Ok(())
     }
 
     fn one(&self, name: &'static str, source: &str, directory: &Path) -> Result<(), FacadeError> {

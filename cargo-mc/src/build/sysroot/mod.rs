@@ -14,6 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::whole;
 pub(crate) use archive::ArchiveError;
 
 /// Why there is none.
@@ -82,21 +83,12 @@ impl Sysroot {
             library.as_ref().ok().hash(&mut hasher); // their names end with their hashes
         }
         let path = directory.join(format!("sysroot-{:016x}", hasher.finish()));
-        if path.is_dir() {
-            return Ok(Self { path, tools });
-        }
-        let failed = |source| SysrootError::Io { path: path.clone(), source };
-        fs::create_dir_all(directory).map_err(failed)?;
-        let copy = tempfile::tempdir_in(directory).map_err(failed)?;
-        toolchain.link(copy.path())?;
-        for (name, library) in LIBRARIES.into_iter().zip(shipped) {
-            toolchain.instrument(name, &library?, &tools.linker, copy.path())?;
-        }
-        match fs::rename(copy.keep(), &path) {
-            // Somebody else was faster, with the same.
-            Err(_) if path.is_dir() => {}
-            renamed => renamed.map_err(failed)?,
-        }
+        let failed = |(path, source)| SysrootError::Io { path, source };
+        whole::folder(&path, failed, |copy| {
+            toolchain.link(copy)?;
+            let mut libraries = LIBRARIES.into_iter().zip(shipped);
+            libraries.try_for_each(|(name, library)| toolchain.instrument(name, &library?, &tools.linker, copy))
+        })?;
         Ok(Self { path, tools })
     }
 
