@@ -7,8 +7,8 @@ use crate::outcome::FailureKind;
 use crate::system::{Function, Original};
 use std::backtrace::Backtrace;
 use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
 
 /// Panics of controlled threads are remembered instead of printed, from now on.
 pub(crate) fn install() {
@@ -90,16 +90,11 @@ pub(crate) unsafe extern "C" fn pthread_create(
     argument: *mut libc::c_void,
 ) -> libc::c_int {
     #[cfg(feature = "unmodified")]
-    if crate::instrumentation::is_on_in_std() {
-        if crate::ops::is_called_by_test() {
-            // SAFETY: passed on from our caller.
-            return unsafe { crate::unmodified::pthread::create(thread, attributes, start, argument) };
-        }
-    } else if with_engine(uncontrolled).is_some() {
-        return libc::EAGAIN;
+    if crate::instrumentation::is_on_in_std() && crate::ops::is_called_by_test() {
+        // SAFETY: passed on from our caller.
+        return unsafe { crate::unmodified::pthread::create(thread, attributes, start, argument) };
     }
-    #[cfg(not(feature = "unmodified"))]
-    if with_engine(uncontrolled).is_some() {
+    if !crate::check::sees_real_std() && with_engine(uncontrolled).is_some() {
         return libc::EAGAIN;
     }
     static REAL: Original = Original::new(c"pthread_create");
@@ -120,19 +115,10 @@ pub(crate) unsafe extern "C" fn pthread_setspecific(
     value: *const libc::c_void,
 ) -> libc::c_int {
     with_engine(|e| e.threads[e.current.slot()].rounds.clear());
-    static REAL: OnceLock<Option<SetSpecific>> = OnceLock::new();
+    static REAL: Original = Original::new(c"pthread_setspecific");
+    let Some(real) = REAL.find() else { return libc::ENOSYS };
     // SAFETY: as in `pthread_create`.
-    let find = || unsafe {
-        std::mem::transmute::<*mut libc::c_void, Option<SetSpecific>>(libc::dlsym(
-            libc::RTLD_NEXT,
-            c"pthread_setspecific".as_ptr(),
-        ))
-    };
-    match *REAL.get_or_init(find) {
-        // SAFETY: passed on from our caller.
-        Some(real) => unsafe { real(key, value) },
-        None => libc::ENOSYS,
-    }
+    unsafe { std::mem::transmute::<Function, SetSpecific>(real)(key, value) }
 }
 
 fn uncontrolled(engine: &mut Engine) {

@@ -42,6 +42,11 @@ impl Original {
         Self { name, at: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+
     /// It, if the C library has it.
     pub fn find(&self) -> Option<Function> {
         let known = self.at.load(Ordering::Relaxed);

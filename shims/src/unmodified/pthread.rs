@@ -1,31 +1,16 @@
 //! Locks of the C library, which order nothing that the checker would see, and wait where it would not know: a test with threads must not use them.
 
 use std::arch::naked_asm;
-use std::ffi::{CStr, c_void};
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::ffi::CStr;
 
+use mc_runtime::system::{Function, Original};
 use mc_runtime::unmodified::reach_out;
 
-/// A function of the C library.
-struct Function {
-    name: &'static CStr,
-    real: AtomicPtr<c_void>,
-}
-
 /// What the call from this address of the function goes on with, if it does.
-extern "C" fn passed_on(function: &'static Function, from: usize) -> *mut c_void {
-    reach_out(function.name, from);
-    let mut real = function.real.load(Relaxed);
-    if real.is_null() {
-        // SAFETY: a name that ends with zero.
-        real = unsafe { libc::dlsym(libc::RTLD_NEXT, function.name.as_ptr()) };
-        if real.is_null() {
-            std::process::abort(); // nobody can have called it, then
-        }
-        function.real.store(real, Relaxed);
-    }
-    real
+extern "C" fn passed_on(function: &'static Original, from: usize) -> Function {
+    reach_out(function.name(), from);
+    // Where there is none, nobody can have called it.
+    function.find().unwrap_or_else(|| std::process::abort())
 }
 
 macro_rules! in_place_of {
@@ -34,13 +19,11 @@ macro_rules! in_place_of {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             extern "C" fn $name() {
-                static FUNCTION: Function = Function {
-                    name: match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                static FUNCTION: Original =
+                    Original::new(match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                         Ok(name) => name,
                         Err(_) => unreachable!(),
-                    },
-                    real: AtomicPtr::new(ptr::null_mut()),
-                };
+                    });
                 naked_asm!(
                     ".cfi_startproc",
                     "push rdi",
