@@ -1,8 +1,7 @@
 //! Where code stands in the source, by the debug information of the executable.
 
 use crate::exec::{Trace, Where};
-use std::collections::BTreeMap;
-use std::ops::Range;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The folders of the checker, whose generic code is compiled with the crates under test.
@@ -24,7 +23,7 @@ pub(crate) fn source(place: Where) -> Option<(String, u32)> {
         Where::Source(site) => site.map(|site| (site.file().to_owned(), site.line())),
         Where::Code(trace) => {
             let calls = || trace.into_iter().filter(|address| *address != 0);
-            let tested = |address: &usize| owner(*address) == Owner::Test && is_own(*address);
+            let tested = |address: &usize| owner(*address) == Owner::Test && is_linked(*address);
             calls().filter(tested).chain(calls()).find_map(look_up)
         }
     }
@@ -70,11 +69,11 @@ pub(crate) fn is_in_atomics(address: usize) -> bool {
 }
 
 /// What was found out about addresses. Threads of a test come and go, so it is kept for the process.
-struct Known<T>(Mutex<BTreeMap<usize, T>>);
+struct Known<T>(Mutex<FxHashMap<usize, T>>);
 
 impl<T: Copy> Known<T> {
     const fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
+        Self(Mutex::new(FxHashMap::with_hasher(FxBuildHasher)))
     }
 
     fn get(&self, address: usize, look: impl FnOnce() -> T) -> T {
@@ -116,12 +115,6 @@ enum Owner {
 /// Is it code of the toolchain's libraries, whoever it was compiled for?
 pub(crate) fn is_toolchain_code(address: usize) -> bool {
     owner(address) == Owner::Toolchain
-}
-
-/// Is it in the executable, and not in a library of the system?
-fn is_own(address: usize) -> bool {
-    static OWN: OnceLock<Range<usize>> = OnceLock::new();
-    OWN.get_or_init(crate::exec::executable).contains(&address)
 }
 
 fn owner(address: usize) -> Owner {

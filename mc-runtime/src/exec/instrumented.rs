@@ -129,11 +129,6 @@ impl Engine {
         }
     }
 
-    /// Is it an execution that makes what is made once per process?
-    pub(crate) fn rehearses(&self) -> bool {
-        self.heap.as_ref().is_some_and(|h| h.rehearsal)
-    }
-
     /// Can others see a write there, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped.
     fn is_seen_write(&self, at: usize) -> bool {
         let dropped = |dropping: &Dropping| (dropping.at..dropping.end).contains(&at);
@@ -148,30 +143,18 @@ impl Engine {
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
         // Blocks of the system's heap, and with them the counts of an `Arc` and what they order, are not known.
-        if self.heap.as_ref().is_some_and(|h| h.rehearsal) {
+        if self.rehearses() {
             return;
         }
-        let what = if touch.writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
-        if let Some(block) = self.heap.as_ref().and_then(|h| h.overrun(at, size)) {
-            let message = format!(
-                "out of bounds: {} {what}s {size} bytes at {}, from byte {} of a block that has {}",
-                self.thread_name(touch.thread),
-                symbols::place(touch.place),
-                at - block.start,
-                block.size,
-            );
-            return self.found(FailureKind::OutOfBounds, message, touch);
-        }
-        let in_arenas = self.heap.as_ref().is_some_and(|h| h.contains(at));
-        if in_arenas && block.is_none_or(|b| b.freed) {
-            let kind = if touch.atomic { "atomic" } else { "non-atomic" };
-            return self.found(FailureKind::UseAfterFree, format!("{kind} {what} of memory that was freed"), touch);
+        if block.is_none_or(|b| b.freed || at + size > b.start + b.size) && self.misses_blocks(at, size, touch) {
+            return;
         }
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             let message = format!(
-                "data race: {} {what}s at {} what {} has allocated and initialised, and nothing orders that before",
+                "data race: {} {}s at {} what {} has allocated and initialised, and nothing orders that before",
                 self.thread_name(touch.thread),
+                touch.verb(),
                 symbols::place(touch.place),
                 self.thread_name(maker),
             );
@@ -182,6 +165,28 @@ impl Engine {
         } else {
             self.hold_against_others(at, size, touch);
         }
+    }
+
+    /// Is it an access to the arenas, not wholly in a block that is in use? That is a failure.
+    #[cold]
+    fn misses_blocks(&mut self, at: usize, size: usize, touch: Touch) -> bool {
+        let Some(heap) = self.heap.as_ref().filter(|heap| heap.contains(at)) else { return false };
+        if let Some(block) = heap.overrun(at, size) {
+            let message = format!(
+                "out of bounds: {} {}s {size} bytes at {}, from byte {} of a block that has {}",
+                self.thread_name(touch.thread),
+                touch.verb(),
+                symbols::place(touch.place),
+                at - block.start,
+                block.size,
+            );
+            self.found(FailureKind::OutOfBounds, message, touch);
+        } else {
+            let kind = if touch.atomic { "atomic" } else { "non-atomic" };
+            let message = format!("{kind} {} of memory that was freed", touch.verb());
+            self.found(FailureKind::UseAfterFree, message, touch);
+        }
+        true
     }
 
     /// What was done after an open read that stays was done.
@@ -202,13 +207,13 @@ impl Engine {
         let Some(other) = race.filter(|_| !self.is_of_each_thread(at)) else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
-            "data race: {} {}s at {}{} what {} {} at {}{} and neither happens before the other",
+            "data race: {} {}s at {}{} what {} {}s at {}{} and neither happens before the other",
             self.thread_name(touch.thread),
-            if touch.writes { "write" } else { "read" },
+            touch.verb(),
             symbols::place(touch.place),
             with(&touch),
             self.thread_name(other.thread),
-            if other.writes { "writes" } else { "reads" },
+            other.verb(),
             symbols::place(other.place),
             if other.atomic { with(&other) } else { "," },
         );
@@ -233,10 +238,10 @@ impl Engine {
         self.shadow = shadow;
         let Some(other) = race else { return };
         let message = format!(
-            "{} frees memory that {} {} at {}, and that access does not happen before the free",
+            "{} frees memory that {} {}s at {}, and that access does not happen before the free",
             self.thread_name(self.current),
             self.thread_name(other.thread),
-            if other.writes { "writes" } else { "reads" },
+            other.verb(),
             symbols::place(other.place),
         );
         let site = symbols::source(other.place);

@@ -30,6 +30,11 @@ pub(super) fn place(site: Site) -> String {
 }
 
 impl Engine {
+    /// Is it an execution that makes what is made once per process?
+    pub(crate) fn rehearses(&self) -> bool {
+        self.heap.as_ref().is_some_and(|h| h.rehearsal)
+    }
+
     /// Does what `thread` did after its first `events` events happen before this point of the running thread?
     pub(super) fn is_ordered(&self, thread: ThreadId, events: u32) -> bool {
         if thread == self.current {

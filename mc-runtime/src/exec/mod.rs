@@ -69,8 +69,6 @@ pub(crate) use sample::Sampler;
 #[cfg(feature = "unmodified")]
 pub(crate) use shadow::{Trace, Where};
 use spin::Loops;
-#[cfg(feature = "unmodified")]
-pub(crate) use state::executable;
 pub(crate) use state::{Frame, data};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -53,7 +53,7 @@ impl Engine {
         } else {
             format!("{what} reaches out of the test, and what others do meanwhile is in no execution\n{ALONE}")
         };
-        let found = Found { kind: FailureKind::Uncontrolled, message, thread: self.current, site: symbols::caller() };
+        let found = self.uncontrolled(message);
         if makes_thread || self.explorer.graph.ranks().len() > 1 {
             self.record(found);
             return Reached::Refused;
@@ -72,14 +72,13 @@ impl Engine {
         if refused {
             let message =
                 format!("`{function}` orders threads, or makes them wait, and is not under control\n{SHIMMED}");
-            self.record(Found {
-                kind: FailureKind::Uncontrolled,
-                message,
-                thread: self.current,
-                site: symbols::caller(),
-            });
+            self.record(self.uncontrolled(message));
         }
         refused
+    }
+
+    fn uncontrolled(&self, message: String) -> Found {
+        Found { kind: FailureKind::Uncontrolled, message, thread: self.current, site: symbols::caller() }
     }
 
     /// The running thread is about to spawn another: fails if it has reached out before.

@@ -36,6 +36,13 @@ pub(crate) struct Touch {
     pub place: Where,
 }
 
+impl Touch {
+    /// For a message: with an `s`, what it does.
+    pub(crate) fn verb(&self) -> &'static str {
+        if self.writes { "write" } else { "read" }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Last {
     touch: Touch,

@@ -116,26 +116,6 @@ pub(super) fn load_address() -> usize {
     found
 }
 
-/// Where the executable is.
-#[cfg(feature = "unmodified")]
-pub(crate) fn executable() -> std::ops::Range<usize> {
-    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the dynamic loader passes a valid description, and `found` is the pair below.
-        let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, usize)>()) };
-        // SAFETY: that many headers stand there.
-        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD) {
-            let start = (info.dlpi_addr + header.p_vaddr) as usize;
-            *found = (found.0.min(start), found.1.max(start + header.p_memsz as usize));
-        }
-        1 // the executable comes first; no more
-    }
-    let mut found = (usize::MAX, 0);
-    // SAFETY: `visit` only reads the headers that it is given, and writes to the pair that is passed through.
-    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-    found.0..found.1
-}
-
 /// The writable segments of the executable: `.data` and `.bss`.
 pub(crate) fn data() -> &'static [(usize, usize)] {
     static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();

@@ -67,8 +67,7 @@ impl Row {
 impl Engine {
     fn has_symmetry(&self) -> bool {
         // In a rehearsal, what is a thread's own has no place of its own.
-        let rehearses = self.heap.as_ref().is_some_and(|h| h.rehearsal);
-        self.symmetry && matches!(self.guide, Guide::Explore) && !rehearses
+        self.symmetry && matches!(self.guide, Guide::Explore) && !self.rehearses()
     }
 
     /// See `ops::liken`.
