@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 /// The kinds of failure, as `expect` takes them.
-pub(crate) const KINDS: [&str; 16] = [
+pub(crate) const KINDS: [&str; 17] = [
     "panic",
     "deadlock",
     "lost_wakeup",
@@ -34,6 +34,7 @@ pub(crate) const KINDS: [&str; 16] = [
     "use_after_free",
     "double_free",
     "out_of_bounds",
+    "uninit",
     "crash",
     "stack_overflow",
     "hang",

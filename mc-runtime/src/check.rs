@@ -157,6 +157,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                 return Some(verdict);
             }
             let ending = execute(&mut self.engine, &self.body);
+            #[cfg(feature = "unmodified")]
+            let ending = crate::exec::look_twice(&mut self.engine, &self.body, ending);
             if ending == Ending::Restart {
                 if self.start_again() {
                     return Some(Verdict::Failed);
@@ -250,7 +252,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         let waits = matches!(found.kind, FailureKind::Deadlock | FailureKind::LostWakeup | FailureKind::Livelock);
         let failure = self.failure(found);
         (self.observe)(Event::Failure(&failure));
-        let last = failure.kind == FailureKind::Nondeterminism || failure.kind == FailureKind::Uncontrolled;
+        let last = failure.kind.is_uncheckable() || failure.kind == FailureKind::Uninit;
         if (self.failures.len() as u64) < self.engine.options.max_failures.min(1_000) {
             self.failures.push(failure);
         }

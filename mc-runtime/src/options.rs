@@ -157,6 +157,8 @@ pub struct Options {
     pub reductions: Reductions,
     /// For whom it was written.
     pub origin: Origin,
+    /// What it reads of the heap must have been written, where that makes a difference. Of tests that were written for no checker, whose plain accesses are seen.
+    pub uninit: bool,
     /// What is not there by default.
     pub asked: Asked,
 }
@@ -192,6 +194,7 @@ impl Default for Options {
             threads: Threads::default(),
             reductions: Reductions::default(),
             origin: Origin::Own,
+            uninit: false,
             asked: Asked::default(),
         }
     }

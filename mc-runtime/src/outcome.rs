@@ -49,6 +49,7 @@ pub enum FailureKind {
     UseAfterFree,
     DoubleFree,
     OutOfBounds,
+    Uninit,
     Crash,
     StackOverflow,
     Hang,

@@ -53,7 +53,7 @@ pub(crate) struct BuildArgs {
     /// Check the tests that this crate has itself, as it was published: the version that the workspace uses, or the newest; with --std, unless it is its suite for another checker
     #[arg(long, value_name = "NAME[@VERSION]", conflicts_with_all = ["package", "workspace", "all", "exclude"])]
     pub(crate) dep: Option<String>,
-    /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free, or only atomics, which is faster and proves less
+    /// With --std, what of the crates is seen beside std's types: all memory, for data races and uses after free; uninit, what was never written, too; or only atomics, which is faster and proves less
     #[arg(long, value_name = "WHAT", default_value = "memory", requires = "as-they-are")]
     pub(crate) instrument: Instrument,
     /// Likewise the suite that the crate has for shuttle, with `--cfg shuttle` or that of this NAME
@@ -86,11 +86,20 @@ pub(crate) enum Std {
 /// What the compiler makes visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Instrument {
-    /// Plain accesses too.
+    /// Plain accesses too
     #[default]
     Memory,
-    /// What std's types do.
+    /// As memory; and what is read of the heap must have been written, where that makes a difference
+    Uninit,
+    /// What std's types do
     Atomics,
+}
+
+impl Instrument {
+    /// Are plain accesses seen?
+    pub(crate) fn sees_memory(self) -> bool {
+        self != Self::Atomics
+    }
 }
 
 impl BuildArgs {

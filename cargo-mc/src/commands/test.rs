@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use crate::args::{MessageFormat, TestArgs};
+use crate::args::{Instrument, MessageFormat, TestArgs};
 use crate::error::Error;
 use crate::exit::ExitCode;
 use crate::report::{self, JUnitFile};
@@ -25,6 +25,7 @@ pub(crate) fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         jobs: args.jobs.map_or_else(cores, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX)),
         fail_fast: args.fail_fast,
         explain: args.message_format == MessageFormat::Human || junit.is_some(),
+        uninit: args.build.instrument == Instrument::Uninit,
         layers: built.layers,
         left_out: found.left_out,
     };

@@ -92,7 +92,15 @@ pub(super) fn summary() -> Summary {
 pub(super) fn tell(reporter: &mut dyn Reporter) {
     let summary = summary();
     let check = CheckArgs::default();
-    let plan = Plan { check: &check, jobs: 2, fail_fast: false, explain: true, layers: None, left_out: Vec::new() };
+    let plan = Plan {
+        check: &check,
+        jobs: 2,
+        fail_fast: false,
+        explain: true,
+        uninit: false,
+        layers: None,
+        left_out: Vec::new(),
+    };
     let cases: Vec<_> = summary.finished.iter().map(|finished| finished.case.clone()).collect();
     reporter.begin(&cases, &plan);
     for finished in &summary.finished {

@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) fail_fast: bool,
     /// Replay each counterexample once, to show it.
     pub(crate) explain: bool,
+    /// What the tests read of the heap must have been written.
+    pub(crate) uninit: bool,
     /// What of `--std` is on, if it is asked for.
     pub(crate) layers: Option<Layers>,
     /// With `--std`, what cargo would run and is not checked.
@@ -132,7 +134,7 @@ pub(crate) fn run(
     reporter.begin(&cases, plan);
     let mut finished = Vec::new();
     let mut broken = None;
-    let tasks: Vec<_> = cases.into_iter().map(|case| prepare(case, plan.check)).collect();
+    let tasks: Vec<_> = cases.into_iter().map(|case| prepare(case, plan)).collect();
     pool::work(tasks, plan, interrupt, &mut |event| match event {
         pool::Event::Started(task) => reporter.started(&task.case),
         pool::Event::Said(task, Message::Progress { executions, blocked, estimate, .. }) => {
@@ -163,8 +165,9 @@ pub(crate) fn run(
 }
 
 /// The options and the goal of a test: flags and environment over its attribute.
-fn prepare(case: Case, check: &CheckArgs) -> pool::Task {
-    let options = check.layer().or(case.attribute.clone()).options();
+fn prepare(case: Case, plan: &Plan<'_>) -> pool::Task {
+    let check = plan.check;
+    let options = Options { uninit: plan.uninit, ..check.layer().or(case.attribute.clone()).options() };
     let goal = Goal::new(&case.attribute, &options, check.require, check.allow_weaker);
     let asked = check.require.or_else(|| check.allow_weaker.then_some(Required::Sampled));
     pool::Task { case, options, goal, asked }

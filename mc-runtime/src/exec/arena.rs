@@ -96,8 +96,8 @@ pub(crate) struct Heap {
     pub freed: Vec<(usize, usize)>,
     /// A block that was freed twice.
     pub double_free: Option<usize>,
-    /// States are compared: what an earlier execution left in the memory of a block must not make a difference.
-    pub cleans: bool,
+    /// What new blocks hold, where what an earlier execution has left there must not make a difference.
+    pub fill: Option<u8>,
     /// System calls of the code that it is for are looked at.
     #[cfg(feature = "unmodified")]
     pub watches_calls: bool,
@@ -133,7 +133,7 @@ impl Heap {
             arenas,
             freed: Vec::new(),
             double_free: None,
-            cleans: false,
+            fill: None,
             #[cfg(feature = "unmodified")]
             watches_calls: false,
             exhausted: false,
@@ -295,9 +295,9 @@ impl Heap {
         let header = (at - HEADER) as *mut [usize; 2];
         // SAFETY: the header lies between the old and the new top of this arena: mapped, aligned to 16, nobody else's.
         unsafe { header.write([self.current, index]) };
-        if self.cleans {
+        if let Some(byte) = self.fill {
             // SAFETY: the block that is handed out.
-            unsafe { ptr::write_bytes(at as *mut u8, 0, layout.size()) };
+            unsafe { ptr::write_bytes(at as *mut u8, byte, layout.size()) };
         }
         at as *mut u8
     }

@@ -74,7 +74,7 @@ impl Engine {
     }
 
     fn blocked(&mut self) -> Ending {
-        if matches!(self.guide, super::Guide::Explore) {
+        if matches!(self.guide, super::Guide::Explore) && !self.repeats() {
             self.add_overtakes();
         }
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {

@@ -111,6 +111,9 @@ impl Engine {
         }
         let events = self.me_ref().position as u32;
         self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place });
+        if self.options.uninit && !writes {
+            self.note_filling(at, size, place);
+        }
         !self.cutting
     }
 
@@ -138,7 +141,11 @@ impl Engine {
     /// An access of an atomic that is an event.
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
-        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: true, place: Where::Source(site) });
+        let place = Where::Source(site);
+        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: true, place });
+        if self.options.uninit && !writes {
+            self.note_filling(at, size, place);
+        }
     }
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {

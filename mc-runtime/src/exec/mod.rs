@@ -39,6 +39,8 @@ mod symmetry;
 pub(crate) mod tested_data;
 mod thread;
 mod unsync;
+#[cfg(feature = "unmodified")]
+mod unwritten;
 mod wakeups;
 mod weak;
 
@@ -75,6 +77,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use symmetry::Likeness;
 pub(crate) use thread::{Body, Panicked, State, Thread};
+#[cfg(feature = "unmodified")]
+pub(crate) use unwritten::look_twice;
 pub(crate) use weak::Weak;
 
 /// How an operation of a thread goes on.
@@ -197,6 +201,8 @@ pub(crate) struct Engine {
     #[cfg(feature = "unmodified")]
     pub outside: outside::Outside,
     #[cfg(feature = "unmodified")]
+    unwritten: unwritten::Unwritten,
+    #[cfg(feature = "unmodified")]
     shadow: shadow::Shadow,
     /// Accesses of the running thread since its open read.
     #[cfg(feature = "unmodified")]
@@ -265,6 +271,8 @@ impl Engine {
             #[cfg(feature = "unmodified")]
             outside: Default::default(),
             #[cfg(feature = "unmodified")]
+            unwritten: Default::default(),
+            #[cfg(feature = "unmodified")]
             shadow: shadow::Shadow::default(),
             #[cfg(feature = "unmodified")]
             later: Vec::new(),
@@ -296,13 +304,17 @@ impl Engine {
         {
             self.outside.reset();
             self.shadow.reset();
+            self.unwritten.reset();
             self.later.clear();
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();
-            heap.cleans = self.loops.any();
+            heap.fill = self.loops.any().then_some(0);
             #[cfg(feature = "unmodified")]
             {
+                if self.options.uninit {
+                    heap.fill = Some(self.unwritten.filling());
+                }
                 heap.watches_calls = self.options.origin == Origin::Unmodified;
             }
         }
@@ -335,6 +347,14 @@ impl Engine {
 
     fn me_ref(&self) -> &Thread {
         &self.threads[self.current.slot()]
+    }
+
+    /// Is it an execution that was run before, run again for comparison?
+    fn repeats(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        return self.unwritten.repeats();
+        #[cfg(not(feature = "unmodified"))]
+        false
     }
 
     /// Does chance decide?

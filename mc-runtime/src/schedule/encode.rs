@@ -79,7 +79,8 @@ impl fmt::Display for Schedule {
             MemoryModel::Tso => 4,
         };
         let usual = self.spurious == USUAL;
-        let mut bytes = vec![model | u8::from(self.allow_panics) << 1 | u8::from(!usual) << 3];
+        let switches = u8::from(self.allow_panics) << 1 | u8::from(!usual) << 3 | u8::from(self.uninit) << 4;
+        let mut bytes = vec![model | switches];
         if !usual {
             put(&mut bytes, self.spurious.0);
             put(&mut bytes, self.spurious.1);
@@ -163,7 +164,8 @@ fn decode(bytes: &mut &[u8]) -> Result<Schedule, ScheduleError> {
         };
         deviations.push(Deviation { at: last, change });
     }
-    Ok(Schedule { memory_model, allow_panics: flags & 2 == 2, spurious, learned, deviations, events, digest })
+    let (allow_panics, uninit) = (flags & 2 == 2, flags & 16 == 16);
+    Ok(Schedule { memory_model, allow_panics, spurious, uninit, learned, deviations, events, digest })
 }
 
 #[cfg(test)]
@@ -176,6 +178,7 @@ mod tests {
             memory_model: MemoryModel::Sc,
             allow_panics: true,
             spurious: USUAL,
+            uninit: false,
             learned: vec![513, 7],
             deviations: vec![
                 deviation(3, Change::Thread(2)),
@@ -195,7 +198,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(schedule));
             assert!(text.len() < 60, "{text}");
         }
-        let schedule = Schedule { spurious: (0, 1_000), ..example() };
+        let schedule = Schedule { spurious: (0, 1_000), uninit: true, ..example() };
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }
 

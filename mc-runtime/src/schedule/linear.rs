@@ -64,6 +64,7 @@ pub(crate) fn of_run(graph: &Graph, order: &[EventId], options: &Options, learne
         memory_model: options.memory_model,
         allow_panics: options.allow_panics,
         spurious: (options.spurious_failures, options.spurious_wakeups),
+        uninit: options.uninit,
         learned,
         deviations,
         events: at,

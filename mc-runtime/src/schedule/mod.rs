@@ -43,6 +43,8 @@ pub struct Schedule {
     pub allow_panics: bool,
     /// How many spurious failures and spurious wake-ups each thread could have.
     pub spurious: (u32, u32),
+    /// Each read of the heap had to be one of what was written.
+    pub uninit: bool,
     /// What the exploration had learned, by the low 16 bits of the keys.
     pub learned: Vec<u16>,
     /// In order of `at`; a change of thread comes before the others.

@@ -188,6 +188,7 @@ impl Layer {
             threads: self.threads.unwrap_or(lower.threads),
             reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
             origin: lower.origin,
+            uninit: lower.uninit,
             asked: Asked {
                 memory_model: self.memory_model.is_some() || lower.asked.memory_model,
                 strategy: self.strategy.is_some() || lower.asked.strategy,

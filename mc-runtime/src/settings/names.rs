@@ -10,7 +10,7 @@ use crate::outcome::{FailureKind, Verdict};
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Panic,
         Self::Deadlock,
         Self::LostWakeup,
@@ -20,6 +20,7 @@ impl FailureKind {
         Self::UseAfterFree,
         Self::DoubleFree,
         Self::OutOfBounds,
+        Self::Uninit,
         Self::Crash,
         Self::StackOverflow,
         Self::Hang,
@@ -41,6 +42,7 @@ impl FailureKind {
             Self::UseAfterFree => "use_after_free",
             Self::DoubleFree => "double_free",
             Self::OutOfBounds => "out_of_bounds",
+            Self::Uninit => "uninit",
             Self::Crash => "crash",
             Self::StackOverflow => "stack_overflow",
             Self::Hang => "hang",
@@ -63,6 +65,7 @@ impl FailureKind {
             Self::UseAfterFree => "a use after free",
             Self::DoubleFree => "a double free",
             Self::OutOfBounds => "an access out of bounds",
+            Self::Uninit => "a use of memory that was never written",
             Self::Crash => "a crash",
             Self::StackOverflow => "a stack overflow",
             Self::Hang => "a hang",
@@ -91,7 +94,7 @@ impl FromStr for FailureKind {
     fn from_str(text: &str) -> Result<Self, Expected> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(Expected(
             "the kind of a failure: `panic`, `deadlock`, `lost_wakeup`, `livelock`, `data_race`, `leak`, `use_after_free`, \
-             `double_free`, `out_of_bounds`, `crash`, `stack_overflow`, `hang`, `nondeterminism`, `uncontrolled`, `contract` or `monitor`",
+             `double_free`, `out_of_bounds`, `uninit`, `crash`, `stack_overflow`, `hang`, `nondeterminism`, `uncontrolled`, `contract` or `monitor`",
         ))
     }
 }

@@ -53,6 +53,7 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
     options.memory_model = schedule.memory_model;
     options.allow_panics = schedule.allow_panics;
     (options.spurious_failures, options.spurious_wakeups) = schedule.spurious;
+    options.uninit = schedule.uninit;
     #[cfg(feature = "unmodified")]
     if crate::instrumentation::is_on_in_std() {
         crate::hooks::print_apart();
@@ -75,6 +76,8 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
         Guide::Follow(follower) => follower.is_followed(),
         _ => true,
     };
+    #[cfg(feature = "unmodified")]
+    let ending = crate::exec::look_twice(&mut engine, body, ending);
     match engine.failure.take() {
         Some(found) if engine.off_schedule => Replayed::Diverged { message: found.message },
         found if !followed => {

@@ -109,6 +109,36 @@ fn what_reaches_out_of_a_test_is_told_with_its_place() {
 }
 
 #[test]
+fn memory_that_nobody_has_written_is_found_by_what_depends_on_it() {
+    let fixture = unmodified();
+    let flags = ["test", "--std", "--instrument", "uninit", "--test", "unwritten", "--message-format", "json"];
+    let run = fixture.cargo_mc(flags);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    let passing = ["grown", "moved_with_what_none_leaves_alone", "written_by_std"];
+    for name in passing {
+        assert_eq!(test(&run, name)["verdict"], "proved", "{}", run.stdout);
+    }
+    let failing = [
+        ("decides", 54, "8 bytes at tests/unwritten.rs:54, 8 of them never written", "does `fetch_add(1, Relaxed)`"),
+        ("is_asserted", 73, "main reads", "right: 1\nWith other bytes: assertion"),
+        ("is_counted", 66, "T1 reads", "events of it have other values"),
+        ("is_too_early", 87, "main reads", "left: 0  right: 7"),
+    ];
+    for (name, line, words, difference) in failing {
+        let failure = &test(&run, name)["failures"][0];
+        assert_eq!((&failure["kind"], &failure["line"]), (&"uninit".into(), &line.into()), "{failure}");
+        let message = failure["message"].as_str().unwrap();
+        assert!(message.contains(words) && message.contains(difference), "{failure}");
+    }
+    assert_eq!(names(&run).len(), passing.len() + failing.len());
+    // The schedule says what was asked for.
+    let schedule = test(&run, "is_counted")["failures"][0]["schedule"].as_str().unwrap().to_owned();
+    let replay = fixture.cargo_mc(["replay", "--std", &schedule, "is_counted"]);
+    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+    assert!(replay.stdout.contains("8 of them never written"), "{}", replay.stdout);
+}
+
+#[test]
 fn without_plain_memory_nothing_is_proved() {
     let fixture = unmodified();
     let run = fixture.cargo_mc([

@@ -118,7 +118,7 @@ pub(crate) fn facade(
     if let Some(target) = args.target.clone().filter(|target| *target != host) {
         return Err(FacadeError::Target { host, target }.into());
     }
-    if which == Std::Real && args.instrument != Instrument::Memory {
+    if which == Std::Real && !args.instrument.sees_memory() {
         return Err(FacadeError::Instrument.into());
     }
     let sysroot = (which == Std::Real).then(|| Sysroot::new(&rustc, &version, &host, directory)).transpose();
@@ -139,13 +139,12 @@ pub(crate) fn facade(
     let probe = Probe { cargo, args, facade: &made, instrument: args.instrument };
     let fault = match probe.found()? {
         Ok(system_calls) => {
-            let instrumented = args.instrument == Instrument::Memory;
-            let layers = Layers::new(instrumented, system_calls, None, probe.file());
+            let layers = Layers::new(args.instrument.sees_memory(), system_calls, None, probe.file());
             return Ok((made, Some(layers)));
         }
         Err(fault) => fault,
     };
-    if args.instrument == Instrument::Atomics {
+    if !args.instrument.sees_memory() {
         return Err(FacadeError::of(fault, release).into());
     }
     // Without instrumentation all may be well: then that is what does not work.
@@ -263,7 +262,7 @@ impl Compiler<'_> {
     fn facade(&self, instrument: Instrument, directory: &Path) -> Result<Facade, FacadeError> {
         let which = self.which();
         let mut hasher = DefaultHasher::new();
-        (self.version, sources(which), FLAGS, INSTRUMENTATION, instrument == Instrument::Memory, &self.checker.made)
+        (self.version, sources(which), FLAGS, INSTRUMENTATION, instrument.sees_memory(), &self.checker.made)
             .hash(&mut hasher);
         self.rustc.hash(&mut hasher); // another one may say the same of itself, and do something else
         self.sysroot.map(|sysroot| &sysroot.path).hash(&mut hasher);
@@ -279,7 +278,7 @@ impl Compiler<'_> {
             }
         }
         flags.push(format!("-Ldependency={}", libraries.display()));
-        if instrument == Instrument::Memory {
+        if instrument.sees_memory() {
             flags.extend(INSTRUMENTATION.map(str::to_owned));
         }
         for (name, _) in sources(which) {

@@ -88,7 +88,7 @@ impl Probe<'_> {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        Ok(expected::judge(&ran, self.instrument == Instrument::Memory))
+        Ok(expected::judge(&ran, self.instrument.sees_memory()))
     }
 
     /// With the user's own flags, as everything else.

@@ -1,0 +1,202 @@
+//! Reads of heap memory that nobody has written, found by what the test makes of them.
+//!
+//! A read alone is nothing: code that moves an `Option` reads what `None` has left alone. So blocks are filled before they are handed out, and an execution in which a read
+//! got filling is run once more with another one. If it then does something else, it depends on memory that nobody has written.
+
+use super::run::{TestBody, execute};
+use super::shadow::Where;
+use super::{Ending, Engine, Found};
+use crate::ids::{EventId, ThreadId};
+use crate::outcome::FailureKind;
+use crate::symbols;
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+
+/// The bytes that blocks are filled with. They differ in each bit, and only one is zero.
+const FILLINGS: [u8; 2] = [0xff, 0];
+/// How many places of a message are named.
+const MOST_NAMED: usize = 3;
+
+/// What is known of the running execution.
+#[derive(Debug, Default)]
+pub(crate) struct Unwritten {
+    /// Which filling it has.
+    filling: usize,
+    reads: FxHashMap<Read, Got>,
+    /// It was run before.
+    repeats: bool,
+}
+
+/// A read that got filling: whose, of what, by which code.
+type Read = (ThreadId, usize, usize);
+
+#[derive(Clone, Copy, Debug)]
+struct Got {
+    /// How many such reads there were before.
+    order: usize,
+    size: usize,
+    /// Which of its bytes.
+    bytes: u16,
+    place: Where,
+}
+
+/// What can be seen of an execution.
+#[derive(Debug)]
+struct Seen {
+    ending: Ending,
+    failure: Option<Found>,
+    events: Vec<EventId>,
+    values: Vec<(u64, u64)>,
+}
+
+impl Unwritten {
+    /// An execution begins.
+    pub(super) fn reset(&mut self) {
+        self.reads.clear();
+    }
+
+    /// What blocks of the heap are filled with.
+    pub(super) fn filling(&self) -> u8 {
+        FILLINGS[self.filling]
+    }
+
+    /// Is it a run of an execution that was run before, for comparison?
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
+    }
+}
+
+impl Engine {
+    /// The running thread reads; notes it if it gets filling.
+    pub(super) fn note_filling(&mut self, at: usize, size: usize, place: Where) {
+        const MOST: usize = 16;
+        let heap = self.heap.as_ref().filter(|heap| size <= MOST && heap.block(at).is_some_and(|block| !block.freed));
+        if heap.is_none() {
+            return;
+        }
+        let filling = self.unwritten.filling();
+        // SAFETY: the bytes are in a block of an arena that is in use, which the test is about to read itself.
+        let byte = |offset: &usize| unsafe { (at as *const u8).add(*offset).read_volatile() } == filling;
+        let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
+        if bytes != 0 {
+            let code = if let Where::Code([code, ..]) = place { code } else { 0 };
+            let got = Got { order: self.unwritten.reads.len(), size, bytes: 0, place };
+            self.unwritten.reads.entry((self.current, at, code)).or_insert(got).bytes |= bytes;
+        }
+    }
+
+    /// The failure of an execution that does something else with another filling in what it has read.
+    fn depends(&self, unwritten: &[(ThreadId, Got)], first: &Seen, second: &Seen) -> Found {
+        let difference = second.difference(first);
+        let Some(((thread, last), others)) = unwritten.split_last() else {
+            let message = format!("the test depends on memory of the heap that nobody has written\n{difference}");
+            return Found { kind: FailureKind::Uninit, message, thread: ThreadId::MAIN, site: None };
+        };
+        let place = |got: &Got| symbols::place(got.place);
+        let (bytes, size, name) = (last.bytes.count_ones(), last.size, self.thread_name(*thread));
+        let mut message = format!(
+            "{name} reads {size} bytes at {}, {bytes} of them never written, and what the test does depends on these\n{difference}",
+            place(last)
+        );
+        let mut named: Vec<_> = others.iter().rev().map(|(_, got)| place(got)).collect();
+        named.dedup();
+        named.truncate(MOST_NAMED);
+        if !named.is_empty() {
+            let _ = write!(message, "\nBytes that nobody has written were read before at {}.", named.join(", "));
+        }
+        Found { kind: FailureKind::Uninit, message, thread: *thread, site: symbols::source(last.place) }
+    }
+
+    fn seen(&self, ending: Ending) -> Seen {
+        let graph = &self.explorer.graph;
+        let value = |id: &EventId| {
+            let event = graph.event(*id);
+            (event.value, if event.reads() { graph.value(event.location, event.rf) } else { 0 })
+        };
+        let events = graph.order().to_vec();
+        Seen { ending, failure: self.failure.clone(), values: events.iter().map(value).collect(), events }
+    }
+}
+
+/// If the execution that has just ended has read any filling, runs it with another one: whether it depends on that. Gives how it ended at last.
+pub(crate) fn look_twice(engine: &mut Engine, body: &TestBody, ending: Ending) -> Ending {
+    // What reaches out of the test may do something else the second time.
+    let comparable = matches!(ending, Ending::Complete | Ending::Failed) && !engine.outside.ever;
+    if !comparable || engine.unwritten.reads.is_empty() || engine.has_reached_outside() {
+        return ending;
+    }
+    let kept = (engine.tracer.take(), engine.wakeups_cut, engine.order.clone());
+    let first = engine.seen(ending);
+    let reads = std::mem::take(&mut engine.unwritten.reads);
+    let second = again(engine, body, 1, &first);
+    let read_again = std::mem::take(&mut engine.unwritten.reads);
+    let differs = second.ending != Ending::Restart && !second.is_like(&first);
+    let third = differs.then(|| again(engine, body, 0, &first));
+    (engine.tracer, engine.wakeups_cut, engine.order) = kept;
+    let ends = |seen: &Seen, how| seen.ending == how;
+    if ends(&second, Ending::Restart) || third.as_ref().is_some_and(|third| ends(third, Ending::Restart)) {
+        return Ending::Restart;
+    }
+    let Some(third) = third else {
+        engine.failure = first.failure;
+        return ending;
+    };
+    engine.failure = Some(if third.is_like(&first) {
+        let both = |(read, got): (Read, Got)| {
+            let bytes = got.bytes & read_again.get(&read)?.bytes;
+            (bytes != 0).then_some((read.0, Got { bytes, ..got }))
+        };
+        let mut unwritten: Vec<_> = reads.into_iter().filter_map(both).collect();
+        unwritten.sort_unstable_by_key(|(_, got)| got.order);
+        engine.depends(&unwritten, &first, &second)
+    } else {
+        third.failure.filter(|found| found.kind == FailureKind::Nondeterminism).unwrap_or_else(not_the_same)
+    });
+    Ending::Failed
+}
+
+fn not_the_same() -> Found {
+    let message =
+        "the test does not do the same each time: run once more along the same events, it comes to something else\n\
+         The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over."
+            .to_owned();
+    Found { kind: FailureKind::Nondeterminism, message, thread: ThreadId::MAIN, site: None }
+}
+
+/// Runs an execution, of the engine's graph, once more.
+fn again(engine: &mut Engine, body: &TestBody, filling: usize, first: &Seen) -> Seen {
+    engine.explorer.graph.truncate(first.events.len());
+    (engine.unwritten.filling, engine.unwritten.repeats) = (filling, true);
+    let ending = execute(engine, body);
+    (engine.unwritten.filling, engine.unwritten.repeats) = (0, false);
+    engine.seen(ending)
+}
+
+impl Seen {
+    fn is_like(&self, other: &Self) -> bool {
+        let failure =
+            |seen: &Self| seen.failure.as_ref().map(|found| (found.kind, found.message.clone(), found.thread));
+        let same = (self.ending, failure(self)) == (other.ending, failure(other));
+        same && (&self.events, &self.values) == (&other.events, &other.values)
+    }
+
+    /// In words: what it does with other bytes that the other did not do.
+    fn difference(&self, other: &Self) -> String {
+        let does = |seen: &Self| match &seen.failure {
+            None => "it passes".to_owned(),
+            Some(found) if found.kind == FailureKind::Nondeterminism => {
+                let first = found.message.lines().next().unwrap_or_default();
+                first.split_once(": ").map_or(first, |(_, what)| what).to_owned()
+            }
+            Some(found) => found.message.replace('\n', " "),
+        };
+        let (before, now) = (does(other), does(self));
+        if before == now {
+            "With other bytes there, events of it have other values.".to_owned()
+        } else if other.failure.is_none() {
+            format!("With other bytes there: {now}")
+        } else {
+            format!("With these bytes: {before}\nWith other bytes: {now}")
+        }
+    }
+}
