@@ -33,6 +33,7 @@ macro_rules! against {
                 once,
                 pointers,
                 scopes,
+                stress,
                 threads,
                 traits,
                 widths,
