@@ -51,7 +51,10 @@ impl Engine {
     /// It has done what was chosen for it.
     pub(crate) fn end_weak(&mut self, at: Place, failed_spuriously: bool) {
         let me = self.me();
-        me.spurious += u32::from(failed_spuriously);
+        if failed_spuriously {
+            me.spurious += 1;
+            me.rounds.clear(); // the next round, in which it does not fail so, is another
+        }
         me.weak.retain(|run| !ptr::eq(run.at, at));
         me.weakly_failed.retain(|known| !ptr::eq(*known, at));
     }

@@ -115,3 +115,22 @@ fn a_lock_that_is_taken_by_weak_exchanges_is_proved() {
     // In each order, the first fails at the first value or not at all, the second at the first value, at that of the first, or not at all.
     assert!(never.executions >= 2 && once.executions >= 2 * 2 * 3, "{never:?} {once:?}");
 }
+
+/// A round in which a weak exchange failed for no reason is not like the next one, in which that is over.
+#[test]
+fn a_thread_goes_on_after_a_failure_for_no_reason() {
+    let outcome = check_with(&Options::default(), || {
+        let (stamp, head) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+        let theirs = head.clone();
+        let thread = thread::spawn(move || (1..3).for_each(|n| theirs.store(n, Relaxed)));
+        let mut seen = head.load(Relaxed);
+        while stamp.load(Acquire) == 0 {
+            match head.compare_exchange_weak(seen, seen + 10, Relaxed, Relaxed) {
+                Ok(_) => break,
+                Err(now) => seen = now,
+            }
+        }
+        thread.join().unwrap();
+    });
+    assert_eq!(outcome.verdict, Verdict::Proved, "{outcome:?}");
+}
