@@ -48,6 +48,8 @@ pub(crate) enum BuildError {
     )]
     PanicAbort,
     #[error(transparent)]
+    Flags(#[from] rustflags::Blank),
+    #[error(transparent)]
     StandIn(#[from] stand_in::StandInError),
     #[error(transparent)]
     Facade(#[from] facade::FacadeError),
@@ -61,9 +63,12 @@ impl BuildError {
             Self::Metadata(_) => ExitCode::Metadata,
             Self::Failed | Self::FailedWithFacade => ExitCode::Build,
             Self::Dependency(DependencyError::Name { .. } | DependencyError::Version { .. }) => ExitCode::Usage,
-            Self::Cargo { .. } | Self::PanicAbort | Self::StandIn(_) | Self::Facade(_) | Self::Dependency(_) => {
-                ExitCode::Setup
-            }
+            Self::Cargo { .. }
+            | Self::PanicAbort
+            | Self::Flags(_)
+            | Self::StandIn(_)
+            | Self::Facade(_)
+            | Self::Dependency(_) => ExitCode::Setup,
         }
     }
 }
@@ -216,7 +221,7 @@ fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Re
         Some(facade) => rustflags::of_facade(&facade.flags, &args.cfg),
         None => rustflags::ours(way.cfg.as_deref(), &args.cfg),
     };
-    let injection = rustflags::inject(&environment, &flags, &ours);
+    let injection = rustflags::inject(&environment, &flags, &ours)?;
     let settings = way.patch.as_ref().map_or(&[][..], |patch| &patch.config);
     let packages: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut command = Command::new(cargo);

@@ -44,24 +44,40 @@ pub(crate) struct Injection {
     pub(crate) config: Vec<String>,
 }
 
+/// A flag of ours has a blank in it, and one place of the user's flags is a text, in which blanks divide flags.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{flag}` has a blank in it, which `{place}` cannot carry, for it is a text in which blanks divide flags\n  \
+     = help: make that a list, or have the flags in `RUSTFLAGS`; or take paths without blanks (`--target-dir`)"
+)]
+pub(crate) struct Blank {
+    flag: String,
+    place: String,
+}
+
 /// Works it out from the environment and the configuration files' flags.
-pub(crate) fn inject(environment: &BTreeMap<String, String>, config: &ConfigFlags, ours: &[String]) -> Injection {
-    if let Some(flags) = environment.get("CARGO_ENCODED_RUSTFLAGS") {
-        let separator = if flags.is_empty() { "" } else { "\x1f" };
-        let flags = format!("{flags}{separator}{}", ours.join("\x1f"));
-        return Injection { environment: vec![("CARGO_ENCODED_RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
-    }
-    if let Some(flags) = environment.get("RUSTFLAGS") {
-        let flags = appended(flags, ours);
-        return Injection { environment: vec![("RUSTFLAGS".to_owned(), flags)], config: Vec::new() };
+pub(crate) fn inject(
+    environment: &BTreeMap<String, String>,
+    config: &ConfigFlags,
+    ours: &[String],
+) -> Result<Injection, Blank> {
+    let variable = |name: &str, separator| {
+        let theirs = environment.get(name)?.split(separator).filter(|flag| !flag.is_empty());
+        let all: Vec<_> = theirs.chain(ours.iter().map(String::as_str)).collect();
+        Some(vec![("CARGO_ENCODED_RUSTFLAGS".to_owned(), all.join("\x1f"))])
+    };
+    let variable = variable("CARGO_ENCODED_RUSTFLAGS", '\x1f').or_else(|| variable("RUSTFLAGS", ' '));
+    if let Some(environment) = variable {
+        return Ok(Injection { environment, config: Vec::new() });
     }
     let is_target = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUSTFLAGS");
     let from_variables = environment.iter().filter(|(name, _)| is_target(name));
-    let environment = from_variables.map(|(name, flags)| (name.clone(), appended(flags, ours))).collect();
+    let environment: Result<_, Blank> =
+        from_variables.map(|(name, flags)| Ok((name.clone(), appended(name, flags, ours)?))).collect();
     let build = std::iter::once(("build.rustflags".to_owned(), config.build.as_ref()));
     let targets = config.targets.iter().map(|(key, flags)| (format!("target.{}.rustflags", quoted(key)), Some(flags)));
-    let config = build.chain(targets).map(|(key, theirs)| setting(&key, theirs, ours)).collect();
-    Injection { environment, config }
+    let config: Result<_, Blank> = build.chain(targets).map(|(key, theirs)| setting(&key, theirs, ours)).collect();
+    Ok(Injection { environment: environment?, config: config? })
 }
 
 /// Whether flags ask for aborting panics, which neither libtest nor the checker can live with.
@@ -78,18 +94,21 @@ pub(crate) fn of_user(environment: &BTreeMap<String, String>, config: &ConfigFla
 }
 
 /// Cargo joins lists of one key, but a text replaces a text (and may not meet a list): then theirs is repeated.
-fn setting(key: &str, theirs: Option<&Value>, ours: &[String]) -> String {
-    match theirs {
-        Some(Value::Text(flags)) => format!("{key}={}", toml::Value::String(appended(flags, ours))),
+fn setting(key: &str, theirs: Option<&Value>, ours: &[String]) -> Result<String, Blank> {
+    Ok(match theirs {
+        Some(Value::Text(flags)) => format!("{key}={}", toml::Value::String(appended(key, flags, ours)?)),
         Some(Value::List(_)) | None => {
             let ours = ours.iter().map(|flag| toml::Value::String(flag.clone())).collect();
             format!("{key}={}", toml::Value::Array(ours))
         }
-    }
+    })
 }
 
-fn appended(flags: &str, ours: &[String]) -> String {
-    format!("{flags} {}", ours.join(" ")).trim_start().to_owned()
+fn appended(place: &str, flags: &str, ours: &[String]) -> Result<String, Blank> {
+    match ours.iter().find(|flag| flag.contains(char::is_whitespace)) {
+        Some(flag) => Err(Blank { flag: flag.clone(), place: place.to_owned() }),
+        None => Ok(format!("{flags} {}", ours.join(" ")).trim_start().to_owned()),
+    }
 }
 
 fn quoted(key: &str) -> String {
@@ -107,12 +126,15 @@ mod tests {
     #[test]
     fn variables_that_cargo_prefers_are_extended_and_the_rest_is_left_alone() {
         let both = environment(&[("CARGO_ENCODED_RUSTFLAGS", "-Cdebuginfo=1"), ("RUSTFLAGS", "-Cx")]);
-        let injection = inject(&both, &ConfigFlags::default(), &ours(None, &[]));
+        let injection = inject(&both, &ConfigFlags::default(), &ours(None, &[])).unwrap();
         let encoded = "-Cdebuginfo=1\x1f--cfg\x1fmc\x1f--check-cfg\x1fcfg(mc)";
         assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), encoded.to_owned())]);
         assert!(injection.config.is_empty());
-        let empty = inject(&environment(&[("RUSTFLAGS", "")]), &ConfigFlags::default(), &ours(None, &[]));
-        assert_eq!(empty.environment[0].1, "--cfg mc --check-cfg cfg(mc)");
+        for (theirs, all) in [("", "--cfg\x1fmc"), (" -Cx  -Cy", "-Cx\x1f-Cy\x1f--cfg\x1fmc")] {
+            let flags = &ours(None, &[])[..2];
+            let injection = inject(&environment(&[("RUSTFLAGS", theirs)]), &ConfigFlags::default(), flags).unwrap();
+            assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), all.to_owned())]);
+        }
     }
 
     #[test]
@@ -123,11 +145,23 @@ mod tests {
             ..ConfigFlags::default()
         };
         let variables = environment(&[("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", "-Cb")]);
-        let injection = inject(&variables, &config, &ours(None, &[]));
+        let injection = inject(&variables, &config, &ours(None, &[])).unwrap();
         assert_eq!(injection.environment[0].1, "-Cb --cfg mc --check-cfg cfg(mc)");
         assert_eq!(injection.config[0], r#"build.rustflags="--cfg mine --cfg mc --check-cfg cfg(mc)""#);
         let target = r#"target.'cfg(target_os = "linux")'.rustflags=["--cfg", "mc", "--check-cfg", "cfg(mc)"]"#;
         assert_eq!(injection.config[1], target);
+    }
+
+    #[test]
+    fn a_blank_is_carried_by_all_but_texts() {
+        let flag = ["-La b".to_owned()];
+        let list = ConfigFlags { build: Some(Value::List(vec!["-Ca".to_owned()])), ..ConfigFlags::default() };
+        let text = ConfigFlags { build: Some(Value::Text("-Ca".to_owned())), ..ConfigFlags::default() };
+        let (none, variable) = (environment(&[]), environment(&[("RUSTFLAGS", "-Cx")]));
+        assert_eq!(inject(&none, &list, &flag).unwrap().config, [r#"build.rustflags=["-La b"]"#]);
+        assert_eq!(inject(&variable, &text, &flag).unwrap().environment[0].1, "-Cx\x1f-La b");
+        let refused = inject(&none, &text, &flag).unwrap_err().to_string();
+        assert!(refused.starts_with("`-La b` has a blank in it, which `build.rustflags` cannot carry"), "{refused}");
     }
 
     #[test]

@@ -66,8 +66,6 @@ pub(crate) enum FacadeError {
         .fault.layer.words(), .fault.message, if .flags.is_empty() { "none" } else { .flags }
     )]
     SelfTest { version: String, fault: probe::Fault, flags: String },
-    #[error("`{}` has a blank in it, which the flags of rustc cannot carry\n  = help: `--target-dir` takes another one", .path.display())]
-    Blank { path: PathBuf },
 }
 
 impl FacadeError {
@@ -105,9 +103,6 @@ pub(crate) fn facade(
     which: Std,
     directory: &Path,
 ) -> Result<(Facade, Option<Layers>), BuildError> {
-    if directory.to_string_lossy().contains(char::is_whitespace) {
-        return Err(FacadeError::Blank { path: directory.to_owned() }.into());
-    }
     let rustc = super::rustc();
     let version = version(&rustc)?;
     let field = |name: &str| version.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
