@@ -191,6 +191,14 @@ impl Graph {
         Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
     }
 
+    /// Does all that is in (program order or reads-from)* before the end of the first `count` events of `thread` happen before it?
+    pub(crate) fn is_synchronised(&self, thread: ThreadId, count: usize) -> bool {
+        let Some(last) = count.checked_sub(1).map(|last| &self.threads[thread.slot()][last]) else { return true };
+        let happened = self.clocks.row(last.hb);
+        let known = |(slot, count): (usize, &u32)| *count <= happened.get(slot).copied().unwrap_or(0);
+        last.prefix == last.hb || self.clocks.row(last.prefix).iter().enumerate().all(known)
+    }
+
     /// What is in (program order, reads-from, or what twins did)* before or at `event`.
     pub(crate) fn prefix(&self, event: EventId) -> Past<'_> {
         Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).prefix) }
@@ -292,6 +300,9 @@ impl Graph {
         }
         for thread in &self.threads {
             assert!(thread.windows(2).all(|w| w[0].stamp < w[1].stamp));
+        }
+        for reads in &self.reads {
+            assert!(reads.is_sorted_by_key(|read| self.event(*read).stamp));
         }
         let writes: usize = self.mo.iter().map(Vec::len).sum();
         assert_eq!(writes, self.threads.iter().flatten().filter(|e| e.writes).count());

@@ -16,8 +16,8 @@ pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, co
 pub(crate) fn coherent(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
     let past = graph.past(thread, count);
     let written = graph.mo(location).iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
-    if written == graph.mo(location).len() {
-        return written;
+    if written == graph.mo(location).len() || graph.is_synchronised(thread, count) {
+        return written; // nobody before has read a later write
     }
     let seen = graph.reads(location).iter().filter(|read| past.contains(**read));
     seen.map(|read| graph.mo_index(graph.event(*read).rf)).fold(written, usize::max)
