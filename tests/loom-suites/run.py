@@ -90,7 +90,7 @@ def with_ours(suite, folder):
     flags = [f"--loom={first}", *(f"--cfg={cfg}" for cfg in more), "--release", *suite["flags"], *suite.get("only", [])]
     if "--tests" in flags:
         flags.remove("--tests")
-    limits = ["--time-limit", f"{suite.get('limit', LIMIT)}s", "--jobs", str(JOBS), "--message-format", "json",
+    limits = ["--time-limit", f"{suite.get('ours', suite.get('limit', LIMIT))}s", "--jobs", str(JOBS), "--message-format", "json",
               *suite.get("options", [])]
     run = subcommand.run([subcommand.built(), "test", *flags, *limits], folder, CARGO_TARGET_DIR=str(target() / "ours"), **settings(suite))
     lines = subcommand.records(run.stdout)
