@@ -15,6 +15,8 @@ pub(super) struct Access {
     pub thread: ThreadId,
     /// How many events that thread had made before.
     pub events: u32,
+    /// How many clocks had been left in the execution before.
+    pub left: u32,
     /// Where.
     pub site: Site,
     /// Whether it writes.
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     fn access(thread: u32, writes: bool) -> Access {
-        Access { thread: ThreadId(thread), events: 1, site: None, writes }
+        Access { thread: ThreadId(thread), events: 1, left: 0, site: None, writes }
     }
 
     #[test]

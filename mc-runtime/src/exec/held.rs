@@ -30,6 +30,7 @@ pub(crate) struct Held {
     /// What its thread had done then, and how many events it had made.
     activity: u64,
     events: usize,
+    left: u32,
     site: Site,
 }
 
@@ -56,7 +57,8 @@ impl Engine {
         }
         let number = self.held.last().map_or(0, |h| h.number + 1);
         let (thread, activity, events) = (self.current, self.me().activity, self.me().position);
-        self.held.push(Held { number, thread, at, size, writes, activity, events, site });
+        let left = self.left.made();
+        self.held.push(Held { number, thread, at, size, writes, activity, events, left, site });
         Step::Done(number)
     }
 
@@ -66,13 +68,13 @@ impl Engine {
             return step;
         }
         let Some(index) = self.held.iter().rposition(|h| h.number == number) else { return Step::Done(()) };
-        let Held { at, size, writes, activity, events, site, .. } = self.held.remove(index);
+        let Held { at, size, writes, activity, events, left, site, .. } = self.held.remove(index);
         // Without anything in between the end is where the beginning was; and what is gone is not accessed.
         let gone = self.heap.as_ref().is_some_and(|h| h.is_dead(at));
         let now = self.me().position;
         let last = match until {
-            Until::Now if activity != self.me().activity => now,
-            Until::LastEvent if now > events => now - 1,
+            Until::Now if activity != self.me().activity => (now, self.left.made()),
+            Until::LastEvent if now > events => (now - 1, left),
             Until::Now | Until::LastEvent => return Step::Done(()),
         };
         if gone { Step::Done(()) } else { self.cell_until(at, size, writes, last, site) }

@@ -82,6 +82,8 @@ pub(crate) struct Dropping {
     end: usize,
     /// What the thread had done that can be seen, when the value began to be dropped.
     activity: u64,
+    /// The thread unwound already then.
+    unwinds: bool,
     /// The block is about to be freed.
     frees: bool,
 }
@@ -110,7 +112,8 @@ impl Engine {
             self.me().seen_writes += 1;
         }
         let events = self.me_ref().position as u32;
-        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: false, place });
+        let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: false, place };
+        self.touch(at, size, touch);
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
         }
@@ -142,7 +145,8 @@ impl Engine {
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
         let place = Where::Source(site);
-        self.touch(at, size, Touch { thread: self.current, events, writes, atomic: true, place });
+        let touch = Touch { thread: self.current, events, left: u32::MAX, writes, atomic: true, place };
+        self.touch(at, size, touch);
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
         }
@@ -166,6 +170,13 @@ impl Engine {
                 self.thread_name(maker),
             );
             return self.found(FailureKind::DataRace, message, touch);
+        }
+        let range = (at, at + size);
+        if !touch.atomic && self.conflicts_between_joins(range, touch.writes)
+            || self.conflicts_between_spawns(range, touch.writes)
+        {
+            let _: Step<()> = self.told_apart();
+            return;
         }
         if self.me_ref().open.is_some() {
             self.later.push(Later { at, size, touch });
@@ -209,7 +220,7 @@ impl Engine {
 
     fn hold_against_others(&mut self, at: usize, size: usize, touch: Touch) {
         let mut shadow = std::mem::take(&mut self.shadow);
-        let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events));
+        let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events, old.left));
         self.shadow = shadow;
         let Some(other) = race.filter(|_| !self.is_of_each_thread(at)) else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
@@ -241,7 +252,7 @@ impl Engine {
     /// Memory was freed in which something was accessed.
     pub(super) fn free_touched(&mut self, range: (usize, usize)) {
         let mut shadow = std::mem::take(&mut self.shadow);
-        let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events));
+        let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events, old.left));
         self.shadow = shadow;
         let Some(other) = race else { return };
         let message = format!(
@@ -270,19 +281,39 @@ impl Engine {
         let is_value = at == start;
         if !is_value {
             self.look_at_frees(); // those of the value
+            let unwinds = self.unwinds();
             if let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
-                && dropping.activity != activity
+                && (dropping.activity, dropping.unwinds) != (activity, unwinds)
                 && self.learn_count(start)
             {
                 return false; // which owner was the last can be seen
             }
         }
         if old == 1 {
-            self.me().dropping.push(Dropping { at: start, end, activity, frees: !is_value });
+            self.look_at_frees(); // those before it is dropped
+            let unwinds = self.unwinds();
+            self.me().dropping.push(Dropping { at: start, end, activity, unwinds, frees: !is_value });
         } else {
             self.leave_clock(at);
         }
         !self.cutting
+    }
+
+    fn unwinds(&self) -> bool {
+        std::thread::panicking() && self.current_is_unwinding()
+    }
+
+    /// A count, or what else std's generic code has atomics in, is changed in memory that was freed. That is a failure.
+    pub(crate) fn is_count_of_freed(&mut self, at: usize, size: usize, writes: bool, code: usize) -> bool {
+        let heap = self.heap.as_ref().filter(|heap| !heap.rehearsal && heap.contains(at));
+        let freed = heap.is_some_and(|heap| heap.block(at).is_none_or(|block| block.freed));
+        if freed {
+            let place = Where::Code(self.trace_of_calls(code));
+            let events = self.me_ref().position as u32;
+            let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: true, place };
+            self.misses_blocks(at, size, touch);
+        }
+        freed
     }
 
     /// Blocks that were to be freed have been: for sure at the next event, otherwise if that can be told.

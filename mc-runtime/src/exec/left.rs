@@ -10,6 +10,15 @@ pub(super) struct Left {
     pub at: usize,
     pub thread: ThreadId,
     pub events: u32,
+    /// How many clocks were left before, in the execution: what the thread did between two of its events may come before it or after it.
+    pub order: u32,
+}
+
+impl Left {
+    /// When it was left, to be compared with others of its thread.
+    fn moment(&self) -> (u32, u32) {
+        (self.events, self.order)
+    }
 }
 
 /// In the order in which they were left; of those of a thread at an address, the last.
@@ -18,12 +27,26 @@ pub(super) struct Clocks {
     all: Vec<Left>,
     /// Where each is. What was taken back may still be named.
     index: FxHashMap<(usize, ThreadId), usize>,
+    /// How many were left, with those that were taken back.
+    made: u32,
 }
 
 impl Clocks {
     pub(super) fn clear(&mut self) {
         self.all.clear();
         self.index.clear();
+        self.made = 0;
+    }
+
+    /// How many were left so far in the execution, with those that were taken back.
+    pub(super) fn made(&self) -> u32 {
+        self.made
+    }
+
+    /// Another one is about to be left: how many were before.
+    pub(super) fn make(&mut self) -> u32 {
+        self.made += 1;
+        self.made - 1
     }
 
     pub(super) fn len(&self) -> usize {
@@ -51,13 +74,15 @@ impl Clocks {
         if self.all.len() > kept
             && let Some(known) = self.all.last_mut().filter(of_key)
         {
-            known.events = known.events.max(left.events);
+            if known.moment() < left.moment() {
+                *known = left;
+            }
             return;
         }
         let index = self.index.entry(key).or_insert(usize::MAX);
         match self.all.get_mut(*index).filter(of_key) {
-            Some(known) if known.events >= left.events => {}
-            Some(known) if *index >= kept => known.events = left.events,
+            Some(known) if known.moment() >= left.moment() => {}
+            Some(known) if *index >= kept => *known = left,
             _ => {
                 *index = self.all.len();
                 self.all.push(left);
@@ -89,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_last_clock_of_a_thread_at_an_address_stays() {
-        let left = |at, events| Left { at, thread: ThreadId(1), events };
+        let left = |at, events| Left { at, thread: ThreadId(1), events, order: 0 };
         let mut clocks = Clocks::default();
         for events in 1..4 {
             clocks.leave(left(8, events), 0);
@@ -114,8 +139,8 @@ mod tests {
         let last = |all: &[Left]| {
             let mut last = BTreeMap::new();
             for left in all {
-                let events = last.entry((left.at, left.thread)).or_insert(0);
-                *events = left.events.max(*events);
+                let moment = last.entry((left.at, left.thread)).or_insert((0, 0));
+                *moment = left.moment().max(*moment);
             }
             last
         };
@@ -162,7 +187,8 @@ mod tests {
                     }
                     _ => {
                         let thread = ThreadId(current as u32);
-                        let left = Left { at: rng.random_range(0..6), thread, events: position[current] };
+                        let (at, order) = (rng.random_range(0..6), every.len() as u32);
+                        let left = Left { at, thread, events: position[current], order };
                         clocks.leave(left, kept);
                         every.push(left);
                     }

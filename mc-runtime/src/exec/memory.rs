@@ -5,7 +5,7 @@ use super::cells::Access;
 use super::left::Left;
 use super::{Engine, Step};
 use crate::graph::Site;
-use crate::ids::{LocationId, ThreadId};
+use crate::ids::{EventId, LocationId, ThreadId};
 use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::fmt;
@@ -35,32 +35,45 @@ impl Engine {
         self.heap.as_ref().is_some_and(|h| h.rehearsal)
     }
 
-    /// Does what `thread` did after its first `events` events happen before this point of the running thread?
-    pub(super) fn is_ordered(&self, thread: ThreadId, events: u32) -> bool {
+    /// Does what `thread` did after its first `events` events happen before this point of the running thread? Of what it did between two of its events, `left` is how many
+    /// clocks had been left by then.
+    pub(super) fn is_ordered(&self, thread: ThreadId, events: u32, left: u32) -> bool {
         if thread == self.current {
             return true;
         }
         let me = &self.threads[self.current.slot()];
         let knows = self.explorer.graph.knows(self.current, me.position, thread);
-        knows > events || me.acquired().any(|range| self.was_left(&range, thread, events))
+        knows > events || me.acquired().any(|range| self.was_left(&range, thread, events, left))
+    }
+
+    /// Does the event `id` happen before this point of the running thread?
+    pub(super) fn is_event_ordered(&self, id: EventId) -> bool {
+        self.is_ordered(id.thread, id.index, u32::MAX)
     }
 
     /// Does it happen before something that was left in the range?
-    fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32) -> bool {
+    fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32, left: u32) -> bool {
         let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
-        // Of its own thread, also what came after its last event.
-        let ordered = |l: &Left| if l.thread == thread { l.events >= events } else { knows(l) };
+        // Of its own thread, also what came after its last event, and before it was left.
+        let ordered = |l: &Left| if l.thread == thread { (l.events, l.order) >= (events, left) } else { knows(l) };
         self.left.any(|l| range.contains(&l.at) && ordered(l))
     }
 
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
-        let events = self.me().position;
-        self.cell_until(at, size, writes, events, site)
+        let until = (self.me().position, self.left.made());
+        self.cell_until(at, size, writes, until, site)
     }
 
-    /// One that it made at the latest when it had made so many events. What others did since may come after it.
-    pub(super) fn cell_until(&mut self, at: usize, size: usize, writes: bool, events: usize, site: Site) -> Step<()> {
+    /// One that it made at the latest when it had made so many events, and so many clocks had been left. What others did since may come after it.
+    pub(super) fn cell_until(
+        &mut self,
+        at: usize,
+        size: usize,
+        writes: bool,
+        (events, left): (usize, u32),
+        site: Site,
+    ) -> Step<()> {
         if let Some(step) = self.enter() {
             return step;
         }
@@ -82,10 +95,10 @@ impl Engine {
             return self.uninitialised(maker, what, site);
         }
         let (thread, events) = (self.current, events as u32);
-        let new = Access { thread, events, site, writes };
+        let new = Access { thread, events, left, site, writes };
         let mut cells = std::mem::take(&mut self.cells);
         let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
-        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events) || follows(old));
+        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events, old.left) || follows(old));
         self.cells = cells;
         self.trace_cell(what, site);
         let Some(other) = race else { return Step::Done(()) };
@@ -102,7 +115,7 @@ impl Engine {
 
     /// The thread, if what it did after so many of its events (the allocation of some memory, and so its initialisation) does not happen before this point.
     pub(crate) fn unordered(&self, (thread, events): (ThreadId, u32)) -> Option<ThreadId> {
-        (!self.is_ordered(thread, events)).then_some(thread)
+        (!self.is_ordered(thread, events, 0)).then_some(thread)
     }
 
     /// The access races with the initialisation of what it accesses.
@@ -152,9 +165,14 @@ impl Engine {
             return;
         }
         #[cfg(feature = "unmodified")]
+        if self.conflicts_between_joins(range, true) || self.conflicts_between_spawns(range, true) {
+            let _: Step<()> = self.told_apart();
+            return;
+        }
+        #[cfg(feature = "unmodified")]
         self.free_touched(range);
         let mut cells = std::mem::take(&mut self.cells);
-        let race = cells.free(range, |old| self.is_ordered(old.thread, old.events));
+        let race = cells.free(range, |old| self.is_ordered(old.thread, old.events, old.left));
         self.cells = cells;
         if let Some(access) = race
             && !self.may_be_owned_unseen()
@@ -164,7 +182,7 @@ impl Engine {
         let mut locations = std::mem::take(&mut self.locations);
         let unordered = locations.free(range).find_map(|location| {
             let accesses = self.explorer.graph.accesses(location);
-            accesses.filter(|id| self.executed(*id)).find(|id| !self.is_ordered(id.thread, id.index))
+            accesses.filter(|id| self.executed(*id)).find(|id| !self.is_event_ordered(*id))
         });
         locations.free(range).for_each(drop); // marks those that were not looked at
         self.locations = locations;
@@ -208,13 +226,25 @@ impl Engine {
                 self.left.leave(Left { at, ..left }, kept);
             }
         }
-        let left = Left { at, thread: self.current, events: self.me().position as u32 };
+        let order = self.left.make();
+        let left = Left { at, thread: self.current, events: self.me().position as u32, order };
         self.left.leave(left, kept);
     }
 
     /// A destructor begins, for which everything that was left in the range has happened.
     pub(crate) fn acquire_left(&mut self, range: Range<usize>) {
+        // That does not count for what was freed before.
+        if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty()) {
+            self.look_at_frees();
+        }
         self.me().acquired.push(range);
+    }
+
+    /// The running thread asks for what another one would be told otherwise: who it is, what its thread-locals hold, whether it unwinds. In a destructor this means that it
+    /// can be seen who runs it.
+    pub(crate) fn asks_who_it_is(&mut self) {
+        let destroys = self.me_ref().acquired().next().is_some();
+        self.me().activity += u64::from(destroys);
     }
 
     /// The destructor that began last has ended.

@@ -98,7 +98,7 @@ impl Engine {
     pub(crate) fn moves_in_file(&mut self, number: c_int) -> bool {
         let Some(at) = self.outside.files.iter().position(|file| file.number == number) else { return false };
         let (thread, events) = self.outside.files[at].last;
-        let ordered = self.is_ordered(thread, events);
+        let ordered = self.is_ordered(thread, events, 0);
         self.close();
         let me = self.me();
         me.rounds.clear(); // the place in the file is no part of a state

@@ -28,6 +28,8 @@ pub(crate) struct Touch {
     pub thread: ThreadId,
     /// How many events that thread had made before.
     pub events: u32,
+    /// How many clocks had been left in the execution before.
+    pub left: u32,
     /// Whether it writes.
     pub writes: bool,
     /// Whether it is an atomic access.
@@ -100,6 +102,14 @@ impl Shadow {
         race
     }
 
+    /// Is any of the accesses that are known in the range such a one?
+    pub(super) fn any(&self, (start, end): (usize, usize), test: impl Fn(&Touch) -> bool) -> bool {
+        granules(start, end - start).any(|(granule, mask)| {
+            let lasts = self.granules.get(&granule).map_or(&[][..], |index| &self.lasts[*index]);
+            lasts.iter().any(|old| old.mask & mask != 0 && test(&old.touch))
+        })
+    }
+
     /// The memory was freed: gives an access in it that does not happen before that, and forgets what was done to it.
     pub(super) fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Touch) -> bool) -> Option<Touch> {
         let mut race = None;
@@ -140,7 +150,7 @@ mod tests {
     use super::*;
 
     fn touch(thread: u32, writes: bool, atomic: bool) -> Touch {
-        Touch { thread: ThreadId(thread), events: 1, writes, atomic, place: Where::Code([thread as usize; 6]) }
+        Touch { thread: ThreadId(thread), events: 1, left: 0, writes, atomic, place: Where::Code([thread as usize; 6]) }
     }
 
     fn races(shadow: &mut Shadow, at: usize, size: usize, new: Touch) -> bool {

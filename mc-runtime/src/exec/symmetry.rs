@@ -7,6 +7,8 @@
 
 use super::access::same_kind;
 use super::liveness::unused_arguments;
+#[cfg(feature = "unmodified")]
+use super::shadow::Touch;
 use super::thread::State;
 use super::{Engine, Guide, Step, access::Accessed};
 use crate::graph::Site;
@@ -211,6 +213,31 @@ impl Engine {
         let graph = &self.explorer.graph;
         let others = |location| graph.accesses(location).any(|id| !is_of_handle(graph.event(id).operation.label));
         self.has_joined_some() && (self.cells.any_in(range) || self.locations.within(range).any(others))
+    }
+
+    /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn conflicts_between_joins(&self, range: (usize, usize), writes: bool) -> bool {
+        let events = &self.explorer.graph.thread(self.current)[..self.me_ref().position];
+        let conflicts = |old: &Touch| (writes || old.writes) && self.has_twin_or_is_one(old.thread);
+        events.last().is_some_and(|e| e.operation.code == Code::Join)
+            && self.shadow.any(range, conflicts)
+            && self.has_joined_some()
+    }
+
+    /// Likewise, where the running thread accesses or frees plain memory in which the one that has spawned it did something that conflicts with that, since it spawned
+    /// another that is alike.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn conflicts_between_spawns(&self, range: (usize, usize), writes: bool) -> bool {
+        let graph = &self.explorer.graph;
+        if graph.twin(self.current).is_none() {
+            return false;
+        }
+        let spawn = graph.spawn(self.current);
+        let between = graph.spawn(graph.eldest(self.current)).index + 1..=spawn.index;
+        let conflicts =
+            |old: &Touch| old.thread == spawn.thread && between.contains(&old.events) && (writes || old.writes);
+        self.shadow.any(range, conflicts)
     }
 
     /// See `ops::tell_apart`.

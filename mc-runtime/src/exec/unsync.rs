@@ -31,7 +31,7 @@ impl Engine {
         }
         let events = self.me().position as u32;
         let access = Unsync { at, writes, thread: self.current, events, executed: self.order.len(), site };
-        let ordered = |id: &EventId| self.is_ordered(id.thread, id.index);
+        let ordered = |id: &EventId| self.is_event_ordered(*id);
         let race = self.order.iter().copied().find(|id| self.conflicts(&access, *id) && !ordered(id));
         if let Some(id) = race {
             let message = self.explain_unsync(&access, id);

@@ -22,6 +22,12 @@ impl Graph {
         twin.checked_sub(1).map(ThreadId)
     }
 
+    /// The event that has spawned the thread.
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn spawn(&self, thread: ThreadId) -> EventId {
+        self.parents[thread.slot()]
+    }
+
     /// Has any thread a twin?
     pub(crate) fn has_twins(&self) -> bool {
         self.ranks.iter().any(|t| self.twin(*t).is_some())

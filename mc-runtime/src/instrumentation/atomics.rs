@@ -53,6 +53,10 @@ impl Atomic<'_> {
             }
         }
         if self.width != Width::W64 || !e.is_count(self.at) {
+            let writes = self.code != Code::Load;
+            if !is_on_in_std() && e.is_count_of_freed(self.at, size_of::<u64>(), writes, self.caller.code()) {
+                return Way::Stop;
+            }
             return if is_on_in_std() { Way::Event } else { Way::Plain };
         }
         match self.code {

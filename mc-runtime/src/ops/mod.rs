@@ -423,6 +423,11 @@ pub fn with_clocks(at: *mut (), size: usize, f: impl FnOnce()) {
     f();
 }
 
+/// The caller asks for something that another thread would be told otherwise: its handle, its thread-locals, whether it unwinds.
+pub fn asks_who_it_is() {
+    with_engine(Engine::asks_who_it_is);
+}
+
 /// Is `at` in memory that outlives an execution (a `static`), so that [`restore`] is due?
 pub fn is_static(at: *const ()) -> bool {
     ask_engine(|e| !e.is_cutting() && in_writable_data(at as usize)).unwrap_or(false)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use mc::cell::Cell;
 use mc::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use mc::sync::{Arc, Mutex};
 use mc::thread;
@@ -129,4 +130,108 @@ fn what_an_owner_did_happens_before_what_its_value_owned_is_freed() {
         thread.join().unwrap();
     });
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+}
+
+/// Another owner may have gone, and then nothing keeps the value.
+#[test]
+fn what_somebody_does_after_it_was_an_owner_is_not_ordered() {
+    fails(FailureKind::UseAfterFree, || {
+        let arc = Arc::new(AtomicU8::new(0));
+        let theirs = arc.clone();
+        let thread = thread::spawn(move || drop(theirs));
+        let value = std::ptr::from_ref(&*arc);
+        drop(arc);
+        // SAFETY: none; that is the mistake.
+        unsafe { (*value).store(1, SeqCst) };
+        thread.join().unwrap();
+    });
+    fails(FailureKind::UseAfterFree, || {
+        let arc = Arc::new(Cell::new(0));
+        let theirs = Sent(arc.clone());
+        let thread = thread::spawn(move || {
+            let Sent(theirs) = { theirs };
+            drop(theirs);
+        });
+        let value = std::ptr::from_ref(&*arc);
+        drop(arc);
+        // SAFETY: as above.
+        unsafe { (*value).set(1) };
+        thread.join().unwrap();
+    });
+}
+
+struct Sent<T>(Arc<T>);
+
+// SAFETY: what the other thread does with it is what is tested.
+unsafe impl<T> Send for Sent<T> {}
+
+/// The last owner is ordered after the others from there on, not before.
+#[test]
+fn what_the_last_owner_has_freed_before_is_not_ordered() {
+    fails(FailureKind::UseAfterFree, || {
+        let arc = Arc::new(());
+        let theirs = arc.clone();
+        let value = Box::into_raw(Box::new(AtomicU8::new(0)));
+        let address = value as usize;
+        let thread = thread::spawn(move || {
+            // SAFETY: none: the other thread may still use it.
+            drop(unsafe { Box::from_raw(address as *mut AtomicU8) });
+            drop(theirs);
+        });
+        // SAFETY: as above.
+        unsafe { (*value).store(1, SeqCst) };
+        drop(arc);
+        thread.join().unwrap();
+    });
+}
+
+/// A scope ends after its threads, so what these do is not ordered after what it did beside them.
+#[test]
+fn what_a_thread_of_a_scope_frees_is_freed_beside_it() {
+    fails(FailureKind::UseAfterFree, || {
+        let value = Box::into_raw(Box::new(AtomicU8::new(0)));
+        let address = value as usize;
+        thread::scope(|scope| {
+            // SAFETY: none: the scope may still use it.
+            scope.spawn(move || drop(unsafe { Box::from_raw(address as *mut AtomicU8) }));
+            // SAFETY: as above.
+            unsafe { (*value).store(1, SeqCst) };
+        });
+    });
+}
+
+mc::thread_local! {
+    static IS_MAIN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// As it runs first, the other thread is the last owner, whose destructor does nothing that can be seen.
+#[test]
+fn a_destructor_that_asks_where_it_runs_runs_in_each_thread() {
+    struct ByLocal;
+    impl Drop for ByLocal {
+        fn drop(&mut self) {
+            assert!(!IS_MAIN.get());
+        }
+    }
+    fails(FailureKind::Panic, || {
+        IS_MAIN.set(true);
+        let arc = Arc::new(ByLocal);
+        let theirs = arc.clone();
+        let thread = thread::spawn(move || drop(theirs));
+        drop(arc);
+        thread.join().unwrap();
+    });
+    struct ByThread(thread::ThreadId);
+    impl Drop for ByThread {
+        fn drop(&mut self) {
+            assert_ne!(thread::current().id(), self.0);
+        }
+    }
+    fails(FailureKind::Panic, || {
+        let arc = Arc::new(ByThread(thread::current().id()));
+        let theirs = arc.clone();
+        let thread = thread::spawn(move || drop(theirs));
+        drop(arc);
+        thread.join().unwrap();
+    });
 }

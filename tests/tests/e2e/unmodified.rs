@@ -76,6 +76,32 @@ fn a_failure_is_replayed() {
     assert!(replay.stdout.contains("data race"), "{}", replay.stdout);
 }
 
+/// What is left out must not depend on who is the last owner of an `Arc`, or which of two threads that are alike comes first.
+#[test]
+fn what_only_another_thread_would_show_is_found() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--test", "owners", "--message-format", "json"]);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    let failed = [
+        ("asks_where_it_is_dropped", "panic"),
+        ("is_counted_after_it_was_freed", "use_after_free"),
+        ("is_freed_before_the_last_owner_goes", "use_after_free"),
+        ("is_freed_beside_a_scope", "use_after_free"),
+        ("is_read_between_joins", "data_race"),
+        ("is_read_between_spawns", "data_race"),
+        ("is_read_by_who_was_an_owner", "use_after_free"),
+        ("is_written_between_spawns", "data_race"),
+        ("panics_when_it_is_dropped", "panic"),
+    ];
+    for (name, kind) in failed {
+        let test = test(&run, name);
+        assert_eq!(test["failures"][0]["kind"], kind, "{test}");
+    }
+    let alike = test(&run, "are_alike");
+    assert_eq!((&alike["verdict"], &alike["executions"]), (&"proved".into(), &1.into()), "{alike}");
+    assert_eq!(names(&run).len(), failed.len() + 1);
+}
+
 #[test]
 fn what_reaches_out_of_a_test_is_told_with_its_place() {
     let fixture = unmodified();

@@ -21,6 +21,7 @@ pub fn current() -> Thread {
     if !ops::controlled() {
         return Thread::real(std::thread::current());
     }
+    ops::asks_who_it_is();
     Thread::checked(own().unwrap_or_else(|| {
         // The body of the test has no shim that spawned it. After the end of the thread's locals the handle is a new one, too.
         let name = (!NAMELESS.load(Ordering::Relaxed)).then(|| "main".to_owned());
@@ -66,5 +67,6 @@ pub(super) fn id() -> usize {
 #[inline]
 #[must_use]
 pub fn panicking() -> bool {
+    ops::asks_who_it_is();
     ops::panicking()
 }

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use mc_runtime::ops;
+
 use super::locals::{self, Found};
 
 /// A value of its own for each thread, as [`std::thread::LocalKey`]; made by [`thread_local!`](crate::thread_local).
@@ -52,6 +54,7 @@ impl<T: 'static> LocalKey<T> {
     }
 
     fn access<R>(&'static self, start: Option<T>, f: impl FnOnce(Option<T>, &T) -> R) -> Result<R, AccessError> {
+        ops::asks_who_it_is();
         let id = (self.id)();
         let (start, place) = match locals::find(id) {
             Found::Destroyed => return Err(AccessError),
