@@ -42,6 +42,14 @@ impl Engine {
         self.blocked()
     }
 
+    /// Is it an execution that was run before, run again for comparison?
+    fn repeats(&self) -> bool {
+        #[cfg(feature = "unmodified")]
+        return self.unwritten.repeats();
+        #[cfg(not(feature = "unmodified"))]
+        false
+    }
+
     /// Has every thread ended?
     pub(super) fn all_ended(&self) -> bool {
         self.threads().all(|t| self.state(t) == State::Ended)

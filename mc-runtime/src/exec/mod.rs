@@ -349,14 +349,6 @@ impl Engine {
         &self.threads[self.current.slot()]
     }
 
-    /// Is it an execution that was run before, run again for comparison?
-    fn repeats(&self) -> bool {
-        #[cfg(feature = "unmodified")]
-        return self.unwritten.repeats();
-        #[cfg(not(feature = "unmodified"))]
-        false
-    }
-
     /// Does chance decide?
     pub(crate) fn guide_samples(&self) -> bool {
         matches!(self.guide, Guide::Sample(_))
