@@ -16,9 +16,12 @@ pub(super) struct Left {
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     all: Vec<Left>,
-    /// Where each is. What was taken back may still be named.
+    /// Where each is, as long as there are more than [`FEW`]. What was taken back may still be named.
     index: FxHashMap<(usize, ThreadId), usize>,
 }
+
+/// So many are looked through.
+const FEW: usize = 16;
 
 impl Clocks {
     pub(super) fn clear(&mut self) {
@@ -44,6 +47,7 @@ impl Clocks {
     }
 
     /// Leaves a clock. The first `kept` stay as they are, for the others may be taken back.
+    #[inline]
     pub(super) fn leave(&mut self, left: Left, kept: usize) {
         let key = (left.at, left.thread);
         let of_key = |known: &&mut Left| (known.at, known.thread) == key;
@@ -54,15 +58,31 @@ impl Clocks {
             known.events = known.events.max(left.events);
             return;
         }
-        let index = self.index.entry(key).or_insert(usize::MAX);
-        match self.all.get_mut(*index).filter(of_key) {
+        let index = if self.all.len() <= FEW {
+            self.all.iter().rposition(|known| (known.at, known.thread) == key)
+        } else {
+            self.index.get(&key).copied()
+        };
+        match index.and_then(|index| self.all.get_mut(index)).filter(of_key) {
             Some(known) if known.events >= left.events => {}
-            Some(known) if *index >= kept => known.events = left.events,
-            _ => {
-                *index = self.all.len();
-                self.all.push(left);
-            }
+            Some(known) if index >= Some(kept) => known.events = left.events,
+            _ => self.push(left),
         }
+    }
+
+    fn push(&mut self, left: Left) {
+        let index = self.all.len();
+        self.all.push(left);
+        if index > FEW {
+            self.index.insert((left.at, left.thread), index);
+        } else if index == FEW {
+            self.name_all();
+        }
+    }
+
+    fn name_all(&mut self) {
+        let places = self.all.iter().enumerate();
+        self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
     }
 
     /// Forgets those in the range: the memory is freed. How many of the first `kept` there are then.
@@ -73,8 +93,7 @@ impl Clocks {
         self.all.retain(stays);
         if self.all.len() != before {
             self.index.clear();
-            let places = self.all.iter().enumerate();
-            self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
+            self.name_all();
         }
         kept
     }
