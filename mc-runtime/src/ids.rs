@@ -21,7 +21,7 @@ impl EventId {
 
     /// Whether this is [`EventId::INIT`].
     pub(crate) fn is_init(self) -> bool {
-        self == Self::INIT
+        self.thread == Self::INIT.thread
     }
 }
 

@@ -47,6 +47,7 @@ impl From<Ordering> for Order {
 
 /// What an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)] // or the tag would be hidden in what a variant carries, and be decoded wherever it is asked for
 pub(crate) enum Code {
     /// A read.
     Load,
@@ -160,6 +161,11 @@ impl Operation {
         Operation { a, b, code: Code::Guarded(test, update), order, failure: order, width, label }
     }
 
+    /// The ordering that counts: that of the failure for a compare-exchange that does not write.
+    pub(crate) fn order(&self, writes: bool) -> Order {
+        if self.code == Code::CompareExchange && !writes { self.failure } else { self.order }
+    }
+
     /// Does it read, write or update a location?
     pub(crate) fn has_location(&self) -> bool {
         self.code == Code::Store || self.reads()
@@ -173,6 +179,11 @@ impl Operation {
     /// Does it belong to the meeting of threads at a barrier? There is one way to add such an event.
     pub(crate) fn meets(&self) -> bool {
         matches!(self.code, Code::Arrive | Code::Pass)
+    }
+
+    /// Are there values as long as which it waits?
+    pub(crate) fn may_wait(&self) -> bool {
+        matches!(self.code, Code::Guarded(..)) || self.meets()
     }
 
     /// Does it wait as long as the value is `old`?

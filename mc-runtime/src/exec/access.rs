@@ -318,9 +318,11 @@ impl Engine {
         self.loops.any()
     }
 
-    /// The lowest address of the running stack that is part of a state, if states are compared.
-    pub(crate) fn compared_from(&self) -> Option<usize> {
-        self.loops.any().then(|| self.stack.base - self.loops.deepest())
+    /// How many bytes below an address of the running stack must be as new, because they may become part of a state.
+    #[inline]
+    pub(crate) fn compared_below(&self, here: usize) -> usize {
+        let reaches = self.loops.any() && self.stack.base - self.loops.deepest() < here;
+        if reaches { here.saturating_sub(self.stack.base - self.loops.compared()) } else { 0 }
     }
 
     /// A thread left of this one waits for the location, and could go on now.

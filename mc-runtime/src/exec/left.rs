@@ -25,11 +25,14 @@ impl Left {
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     all: Vec<Left>,
-    /// Where each is. What was taken back may still be named.
+    /// Where each is, as long as there are more than [`FEW`]. What was taken back may still be named.
     index: FxHashMap<(usize, ThreadId), usize>,
     /// How many were left, with those that were taken back.
     made: u32,
 }
+
+/// So many are looked through.
+const FEW: usize = 16;
 
 impl Clocks {
     pub(super) fn clear(&mut self) {
@@ -67,6 +70,7 @@ impl Clocks {
     }
 
     /// Leaves a clock. The first `kept` stay as they are, for the others may be taken back.
+    #[inline]
     pub(super) fn leave(&mut self, left: Left, kept: usize) {
         let key = (left.at, left.thread);
         let of_key = |known: &&mut Left| (known.at, known.thread) == key;
@@ -79,15 +83,31 @@ impl Clocks {
             }
             return;
         }
-        let index = self.index.entry(key).or_insert(usize::MAX);
-        match self.all.get_mut(*index).filter(of_key) {
+        let index = if self.all.len() <= FEW {
+            self.all.iter().rposition(|known| (known.at, known.thread) == key)
+        } else {
+            self.index.get(&key).copied()
+        };
+        match index.and_then(|index| self.all.get_mut(index)).filter(of_key) {
             Some(known) if known.moment() >= left.moment() => {}
-            Some(known) if *index >= kept => *known = left,
-            _ => {
-                *index = self.all.len();
-                self.all.push(left);
-            }
+            Some(known) if index >= Some(kept) => *known = left,
+            _ => self.push(left),
         }
+    }
+
+    fn push(&mut self, left: Left) {
+        let index = self.all.len();
+        self.all.push(left);
+        if index > FEW {
+            self.index.insert((left.at, left.thread), index);
+        } else if index == FEW {
+            self.name_all();
+        }
+    }
+
+    fn name_all(&mut self) {
+        let places = self.all.iter().enumerate();
+        self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
     }
 
     /// Forgets those in the range: the memory is freed. How many of the first `kept` there are then.
@@ -98,8 +118,7 @@ impl Clocks {
         self.all.retain(stays);
         if self.all.len() != before {
             self.index.clear();
-            let places = self.all.iter().enumerate();
-            self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
+            self.name_all();
         }
         kept
     }

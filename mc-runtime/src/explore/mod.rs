@@ -101,7 +101,7 @@ impl Explorer {
 
     /// Does a guarded read-modify-write have to wait, as things are?
     pub(crate) fn must_wait(&self, operation: &Operation, location: LocationId) -> bool {
-        operation.must_wait(self.graph.value(location, self.graph.mo_max(location)))
+        operation.may_wait() && operation.must_wait(self.graph.value(location, self.graph.mo_max(location)))
     }
 
     /// Adds an access: the modification-order-maximal way now, the others later, and all revisits of what it writes.

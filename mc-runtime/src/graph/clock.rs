@@ -65,7 +65,7 @@ impl Default for Clocks {
 impl Clocks {
     /// A mark for [`Clocks::truncate`].
     pub(crate) fn mark(&self) -> u32 {
-        u32::try_from(self.data.len()).expect("clocks are limited by the number of events")
+        self.data.len() as u32
     }
 
     /// Forgets all rows but the empty one.
@@ -94,14 +94,22 @@ impl Clocks {
     ) -> ClockRef {
         let own = own.map_or(usize::MAX, ThreadId::slot);
         let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
-        let (b, o) = (self.row(base), self.row(other));
+        let b = self.row(base);
         let known = |i: usize| b.get(i).copied().unwrap_or(0);
-        let grows = base != other && o.iter().enumerate().any(|(i, count)| *count > known(i) && i != own);
-        if !grows && count <= known(also) {
+        let grows = || {
+            let o = self.row(other).iter().enumerate();
+            base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
+        };
+        if (count == 0 || count <= known(also)) && !grows() {
             return base;
         }
+        self.join_anew(base, other, (also, count), own)
+    }
+
+    /// Makes that row.
+    fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
+        let (known, others) = (self.row(base).len(), self.row(other).len());
         let extra = if count > 0 { also + 1 } else { 0 };
-        let (known, others) = (b.len(), o.len());
         let len = known.max(others).max(extra);
         let (at, from) = (self.new_row(len), other.start() + 1);
         let start = base.start() + 1;
@@ -124,6 +132,7 @@ impl Clocks {
     /// Begins a row of `len` components, which are pushed next.
     fn new_row(&mut self, len: usize) -> ClockRef {
         let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
+        assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
         self.data.push(len as u32);
         ClockRef(at)
     }

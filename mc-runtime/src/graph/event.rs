@@ -78,11 +78,7 @@ impl Event {
 
     /// The ordering that counts: that of the failure for a compare-exchange that failed.
     pub(crate) fn order(&self) -> Order {
-        if self.operation.code == Code::CompareExchange && !self.writes {
-            self.operation.failure
-        } else {
-            self.operation.order
-        }
+        self.operation.order(self.writes)
     }
 
     /// Is it a sequentially consistent access or fence?

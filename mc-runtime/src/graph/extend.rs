@@ -6,7 +6,7 @@ use super::clock::ClockRef;
 use super::event::{Event, Message};
 use super::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{Code, Operation};
+use crate::operation::{Code, Operation, Order};
 
 /// What is decided about a new event.
 #[derive(Clone, Copy, Debug)]
@@ -38,70 +38,83 @@ impl New {
 impl Graph {
     /// Adds an event after the last of its thread. The caller has asked the memory model.
     pub(crate) fn add(&mut self, new: New, site: Site) -> EventId {
-        let id = new.thread.event(self.threads[new.thread.slot()].len());
-        let mut event = Event {
+        let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), new.operation.code);
+        let events = &mut self.threads[new.thread.slot()];
+        let id = new.thread.event(events.len());
+        let known = events.last().map_or_else(Known::default, Known::after);
+        // Made where it stays: what follows from its place is filled in there.
+        events.push(Event {
             operation: new.operation,
             value: new.value,
             rf: new.rf,
             site,
-            stamp: self.order.len() as u32,
-            mark: self.clocks.mark(),
+            stamp,
+            mark,
             location: new.location,
             place: 0,
-            hb: ClockRef::EMPTY,
-            prefix: ClockRef::EMPTY,
-            message: Message::Row(ClockRef::EMPTY),
-            pending: ClockRef::EMPTY,
-            released: ClockRef::EMPTY,
+            hb: known.hb,
+            prefix: known.prefix,
+            message: if matches!(code, Code::Spawn | Code::End) { Message::Own } else { Message::Row(ClockRef::EMPTY) },
+            pending: known.pending,
+            released: known.released,
             writes: false,
             added_max: new.added_max,
             settled: false,
             as_twin: false,
-        };
+        });
         self.order.push(id);
-        self.complete(id, &mut event, new.after);
-        if event.reads() {
-            self.reads[event.location.slot()].push(id);
+        self.complete(id, &new, known);
+        if new.operation.reads() {
+            self.reads[new.location.slot()].push(id);
         }
-        self.seq_cst += u32::from(event.is_seq_cst());
-        self.threads[new.thread.slot()].push(event);
-        if new.operation.code == Code::Spawn {
-            self.insert_thread(ThreadId(new.value as u32), id);
+        if code == Code::Spawn {
+            let twin = (new.operation.a as u32).checked_sub(1).map(ThreadId);
+            self.insert_thread(ThreadId(new.value as u32), id, twin);
         }
         id
     }
 
     /// Gives the last event of a thread another write to read from, and what follows: result, place, clocks.
     pub(super) fn read_elsewhere(&mut self, id: EventId, rf: EventId) {
-        let mut event = *self.event(id);
-        (event.hb, event.prefix, event.pending, event.released) = Default::default();
-        event.message = Message::Row(ClockRef::EMPTY);
-        event.as_twin = false;
-        self.seq_cst -= u32::from(event.is_seq_cst());
-        if event.writes {
-            self.unplace(event.location, event.place);
-            event.writes = false;
+        let old = *self.event(id);
+        self.seq_cst -= u32::from(old.is_seq_cst());
+        if old.writes {
+            self.unplace(old.location, old.place);
         }
-        event.rf = rf;
-        event.added_max = self.mo_max(event.location) == rf;
-        self.complete(id, &mut event, EventId::INIT);
-        self.seq_cst += u32::from(event.is_seq_cst());
-        *self.event_mut(id) = event;
+        let added_max = self.mo_max(old.location) == rf;
+        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
+        let known = before.map_or_else(Known::default, |before| Known::after(self.event(before)));
+        let event = self.event_mut(id);
+        (event.rf, event.added_max) = (rf, added_max);
+        (event.writes, event.as_twin, event.message) = (false, false, Message::Row(ClockRef::EMPTY));
+        (event.hb, event.prefix, event.pending, event.released) =
+            (known.hb, known.prefix, known.pending, known.released);
+        let new = New { rf, location: old.location, ..New::plain(id.thread, old.operation, old.value) };
+        self.complete(id, &new, known);
     }
 
-    fn complete(&mut self, id: EventId, event: &mut Event, after: EventId) {
-        if event.reads() {
-            if let Some(value) = event.operation.result(self.value(event.location, event.rf)) {
-                event.value = value;
-                event.writes = true;
-                event.place = self.place(id, event.location, event.rf);
-            }
-        } else if event.operation.code == Code::Store {
-            event.value = event.operation.a;
-            event.writes = true;
-            event.place = self.place(id, event.location, after);
+    /// What follows from where an event is: result, place, clocks. `known`: what its thread knew before.
+    fn complete(&mut self, id: EventId, new: &New, known: Known) {
+        let writes = new.operation.has_location() && self.take_effect(id, new);
+        let learns = !new.rf.is_init() || new.operation.code == Code::Fence || self.twin(id.thread).is_some();
+        if writes || learns {
+            self.set_clocks(id, new, writes, known);
         }
-        self.set_clocks(id, event);
+        self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
+    }
+
+    /// An access gets its result and its place in modification order. Does it write?
+    fn take_effect(&mut self, id: EventId, new: &New) -> bool {
+        let (result, after) = match new.operation.code {
+            Code::Load => return false,
+            Code::Store => (Some(new.operation.a), new.after),
+            _ => (new.operation.result(self.value(new.location, new.rf)), new.rf),
+        };
+        let Some(value) = result else { return false };
+        let place = self.place(id, new.location, after);
+        let event = self.event_mut(id);
+        (event.value, event.writes, event.place) = (value, true, place);
+        true
     }
 
     /// Puts a write directly after another in modification order; returns its place.
@@ -125,60 +138,81 @@ impl Graph {
         }
     }
 
-    fn set_clocks(&mut self, id: EventId, event: &mut Event) {
+    /// Gives an event its clocks. `known`: what its thread knew before.
+    fn set_clocks(&mut self, id: EventId, new: &New, writes: bool, mut known: Known) {
         let own = Some(id.thread);
-        if let Some(before) = id.index.checked_sub(1) {
-            let p = self.event(EventId { index: before, ..id });
-            (event.hb, event.prefix, event.pending, event.released) = (p.hb, p.prefix, p.pending, p.released);
-        }
-        if !event.rf.is_init() {
-            let source = self.event(event.rf);
-            let prefix = (source.prefix, (event.rf.thread, event.rf.index + 1));
-            let message = message(event.rf, source);
-            let acquires = event.order().acquires() || matches!(event.operation.code, Code::Begin | Code::Join);
-            let before = event.prefix;
-            event.prefix = self.clocks.join(before, prefix.0, prefix.1, own);
-            if !acquires {
-                event.pending = self.clocks.join(event.pending, message.0, message.1, own);
-            } else if (event.hb, message) == (before, prefix) {
-                event.hb = event.prefix; // everything so far is synchronised
-            } else {
-                event.hb = self.clocks.join(event.hb, message.0, message.1, own);
-            }
+        let (code, order) = (new.operation.code, new.operation.order(writes));
+        if !new.rf.is_init() {
+            let acquires = order.acquires() || matches!(code, Code::Begin | Code::Join);
+            self.read_clocks(id, new.rf, acquires, &mut known);
         }
         if let Some(counterpart) = self.counterpart(id).filter(|c| self.contains(*c)) {
             let prefix = self.event(counterpart).prefix;
-            event.prefix = self.clocks.join(event.prefix, prefix, (counterpart.thread, id.index + 1), own);
-            event.as_twin = self.does_the_same(id, event, counterpart);
+            known.prefix = self.clocks.join(known.prefix, prefix, (counterpart.thread, id.index + 1), own);
+            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
         }
-        if event.operation.code == Code::Fence {
-            if event.order().acquires() {
-                event.hb = self.clocks.join(event.hb, event.pending, (id.thread, 0), own);
+        if code == Code::Fence {
+            if order.acquires() {
+                known.hb = self.clocks.join(known.hb, known.pending, (id.thread, 0), own);
             }
-            if event.order().releases() {
-                event.released = self.clocks.join(ClockRef::EMPTY, event.hb, (id.thread, id.index + 1), None);
+            if order.releases() {
+                known.released = self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None);
             }
         }
-        if event.writes {
-            event.message = self.message_of(id, event);
-        } else if matches!(event.operation.code, Code::Spawn | Code::End) {
-            event.message = Message::Own;
+        let message = writes.then(|| self.message_of(id, new, order, &known));
+        let event = self.event_mut(id);
+        event.message = message.unwrap_or(event.message);
+        (event.hb, event.prefix, event.pending, event.released) =
+            (known.hb, known.prefix, known.pending, known.released);
+    }
+
+    /// Adds to what a thread knows what its event `id` learns from `rf`.
+    fn read_clocks(&mut self, id: EventId, rf: EventId, acquires: bool, known: &mut Known) {
+        let own = Some(id.thread);
+        let source = self.event(rf);
+        let prefix = (source.prefix, (rf.thread, rf.index + 1));
+        let message = message(rf, source);
+        let before = known.prefix;
+        known.prefix = self.clocks.join(before, prefix.0, prefix.1, own);
+        if !acquires {
+            known.pending = self.clocks.join(known.pending, message.0, message.1, own);
+        } else if (known.hb, message) == (before, prefix) {
+            known.hb = known.prefix; // everything so far is synchronised
+        } else {
+            known.hb = self.clocks.join(known.hb, message.0, message.1, own);
         }
     }
 
-    fn message_of(&mut self, id: EventId, event: &Event) -> Message {
-        let source = (event.updates() && !event.rf.is_init()).then(|| self.event(event.rf));
-        let sequence = source.map(|s| message(event.rf, s));
-        let own = match (event.order().releases(), sequence) {
+    /// What an acquiring reader of a write gets.
+    fn message_of(&mut self, id: EventId, new: &New, order: Order, known: &Known) -> Message {
+        let updates = new.operation.code != Code::Store && !new.rf.is_init();
+        let sequence = updates.then(|| message(new.rf, self.event(new.rf)));
+        let own = match (order.releases(), sequence) {
             (true, None) => return Message::Own,
             (true, Some((ClockRef::EMPTY, (_, 0)))) => return Message::Own,
-            (true, Some(_)) => self.clocks.join(ClockRef::EMPTY, event.hb, (id.thread, id.index + 1), None),
-            (false, _) => event.released,
+            (true, Some(_)) => self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None),
+            (false, _) => known.released,
         };
         match sequence {
             Some((row, also)) => Message::Row(self.clocks.join(own, row, also, None)),
             None => Message::Row(own),
         }
+    }
+}
+
+/// What a thread knows after an event; see [`Event`].
+#[derive(Clone, Copy, Default)]
+struct Known {
+    hb: ClockRef,
+    prefix: ClockRef,
+    pending: ClockRef,
+    released: ClockRef,
+}
+
+impl Known {
+    fn after(event: &Event) -> Self {
+        let Event { hb, prefix, pending, released, .. } = *event;
+        Known { hb, prefix, pending, released }
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Graph {
     threads: Vec<Vec<Event>>,
     /// The spawn of each thread; `INIT` for the body of the test, and for slots that are free.
     parents: Vec<EventId>,
+    /// The twin of each thread, as its spawn says (see `graph::symmetry`).
+    twins: Vec<Option<ThreadId>>,
     /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
     ranks: Vec<ThreadId>,
     /// All events, as added.
@@ -57,8 +59,10 @@ impl Graph {
         self.reads.iter_mut().for_each(Vec::clear);
         self.threads.iter_mut().for_each(Vec::clear);
         self.parents.clear();
+        self.twins.clear();
         self.ranks.clear();
         self.parents.push(EventId::INIT);
+        self.twins.push(None);
         self.ranks.push(ThreadId::MAIN);
         if self.threads.is_empty() {
             self.threads.push(Vec::new());
@@ -186,6 +190,7 @@ impl Graph {
     }
 
     /// What happens before or at the end of the first `count` events of `thread`.
+    #[inline]
     pub(crate) fn past(&self, thread: ThreadId, count: usize) -> Past<'_> {
         let last = count.checked_sub(1).map(|last| self.threads[thread.slot()][last].hb);
         Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
@@ -211,10 +216,11 @@ impl Graph {
 
     /// Removes all events that were added after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
+        let Some(first) = self.order.get(len) else { return };
+        self.clocks.truncate(self.event(*first).mark);
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
             let event = self.threads[id.thread.slot()].pop().expect("events are removed last first");
-            self.clocks.truncate(event.mark);
             self.unlink(id, &event);
         }
     }
@@ -222,9 +228,8 @@ impl Graph {
     /// Takes the traces of an event, already out of its thread, from everywhere else.
     fn unlink(&mut self, id: EventId, event: &Event) {
         if event.reads() {
-            let reads = &mut self.reads[event.location.slot()];
-            let at = reads.iter().rposition(|a| *a == id).expect("every read is listed");
-            reads.remove(at);
+            let last = self.reads[event.location.slot()].pop();
+            assert_eq!(last, Some(id), "reads are listed as added");
         }
         if event.writes {
             self.unplace(event.location, event.place);
@@ -237,9 +242,11 @@ impl Graph {
 
     fn remove_thread(&mut self, thread: ThreadId) {
         self.parents[thread.slot()] = EventId::INIT;
+        self.twins[thread.slot()] = None;
         self.ranks.retain(|t| *t != thread);
         while self.parents.len() > 1 && !self.ranks.contains(&ThreadId(self.parents.len() as u32 - 1)) {
             self.parents.pop();
+            self.twins.pop();
         }
     }
 
@@ -248,14 +255,16 @@ impl Graph {
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 
-    fn insert_thread(&mut self, thread: ThreadId, parent: EventId) {
+    fn insert_thread(&mut self, thread: ThreadId, parent: EventId, twin: Option<ThreadId>) {
         if self.parents.len() <= thread.slot() {
             self.parents.resize(thread.slot() + 1, EventId::INIT);
+            self.twins.resize(thread.slot() + 1, None);
         }
         while self.threads.len() <= thread.slot() {
             self.threads.push(Vec::new());
         }
         self.parents[thread.slot()] = parent;
+        self.twins[thread.slot()] = twin;
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
         self.ranks.insert(at, thread);
     }
@@ -303,6 +312,11 @@ impl Graph {
         }
         for reads in &self.reads {
             assert!(reads.is_sorted_by_key(|read| self.event(*read).stamp));
+        }
+        for thread in &self.ranks {
+            let spawn = self.parent(*thread);
+            let twin = if spawn.is_init() { 0 } else { self.event(spawn).operation.a };
+            assert_eq!(self.twin(*thread).map_or(0, |twin| u64::from(twin.0) + 1), twin, "{thread}");
         }
         let writes: usize = self.mo.iter().map(Vec::len).sum();
         assert_eq!(writes, self.threads.iter().flatten().filter(|e| e.writes).count());

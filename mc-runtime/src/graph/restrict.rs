@@ -75,8 +75,10 @@ impl Graph {
         self.ranks.extend(from.ranks.iter().copied().filter(kept));
         let slots = self.ranks.iter().map(|t| t.slot() + 1).max().unwrap_or(1);
         self.parents.resize(slots, EventId::INIT);
+        self.twins.resize(slots, None);
         for thread in &self.ranks {
             self.parents[thread.slot()] = from.parent(*thread);
+            self.twins[thread.slot()] = from.twin(*thread);
         }
         self.threads.resize_with(slots.max(self.threads.len()), Vec::new);
     }

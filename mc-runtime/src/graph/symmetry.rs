@@ -14,12 +14,7 @@ use crate::operation::Code;
 impl Graph {
     /// The thread that this one is like, if any.
     pub(crate) fn twin(&self, thread: ThreadId) -> Option<ThreadId> {
-        let spawn = self.parents[thread.slot()];
-        if spawn.is_init() {
-            return None;
-        }
-        let twin = self.event(spawn).operation.a as u32;
-        twin.checked_sub(1).map(ThreadId)
+        self.twins[thread.slot()]
     }
 
     /// The event that has spawned the thread.
@@ -39,16 +34,15 @@ impl Graph {
     }
 
     /// The event of the twin that the event `id`, perhaps still to be added, corresponds to: both threads did the same before. The twin may not have come there yet.
+    #[inline]
     pub(crate) fn counterpart(&self, id: EventId) -> Option<EventId> {
-        let same_before = match id.index.checked_sub(1) {
-            Some(index) => self.event(EventId { index, ..id }).as_twin,
-            None => true,
-        };
-        let twin = if same_before { self.twin(id.thread)? } else { return None };
-        Some(EventId { thread: twin, ..id })
+        let thread = self.twin(id.thread)?;
+        let same_before = id.index.checked_sub(1).is_none_or(|index| self.event(EventId { index, ..id }).as_twin);
+        same_before.then_some(EventId { thread, ..id })
     }
 
     /// That event, if the twin has come there.
+    #[inline]
     pub(crate) fn counterpart_event(&self, id: EventId) -> Option<&Event> {
         self.counterpart(id).filter(|c| self.contains(*c)).map(|c| self.event(c))
     }
@@ -66,8 +60,8 @@ impl Graph {
     }
 
     /// Is what the event does the same as what its counterpart did, but for who does it?
-    pub(super) fn does_the_same(&self, id: EventId, event: &Event, counterpart: EventId) -> bool {
-        let other = self.event(counterpart);
+    pub(super) fn does_the_same(&self, id: EventId, counterpart: EventId) -> bool {
+        let (event, other) = (self.event(id), self.event(counterpart));
         let code = event.operation.code;
         if code != other.operation.code || matches!(code, Code::Spawn | Code::Join) {
             return false;

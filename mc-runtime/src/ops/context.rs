@@ -97,12 +97,17 @@ pub(crate) fn wait_or_stop<T>(operation: impl FnMut(&mut Engine) -> Step<T>) -> 
 #[inline]
 fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() -> Option<T>) -> Option<T> {
     loop {
-        let (step, compared) = with_engine(|e| (operation(e), e.compared_from()))?;
+        let here = stack_pointer();
+        let mut compared = 0;
+        let step = with_engine(|e| {
+            let step = operation(e);
+            compared = e.compared_below(here);
+            step
+        })?;
         match step {
             Step::Done(value) => {
-                let here = (&raw const compared).addr();
-                if compared.is_some_and(|from| from < here) {
-                    clean_stack();
+                if compared > 0 {
+                    clean_stack(compared);
                 }
                 return Some(value);
             }
@@ -147,10 +152,19 @@ pub(crate) fn suspend() {
 }
 
 /// What the engine left below the stack pointer must not differ from round to round, where states are compared of which it becomes part.
-#[cold]
+fn clean_stack(size: usize) {
+    match size.div_ceil(256) {
+        ..=1 => clean::<32>(),
+        2 => clean::<64>(),
+        3..=4 => clean::<128>(),
+        5..=8 => clean::<256>(),
+        _ => clean::<512>(),
+    }
+}
+
 #[inline(never)]
-fn clean_stack() {
-    std::hint::black_box(&mut [0u64; 512]);
+fn clean<const WORDS: usize>() {
+    std::hint::black_box(&mut [0u64; WORDS]);
 }
 
 /// The stack pointer.
