@@ -2,6 +2,7 @@
 //!
 //! The compiler takes the calls for ones that never unwind. So nothing here cuts an execution by unwinding: a thread that may not go on is suspended for good.
 
+use super::access::is_static;
 use super::shadow::{Touch, Trace, Where};
 use super::{Engine, Found, Step, state};
 use crate::graph::Site;
@@ -84,6 +85,8 @@ pub(crate) struct Dropping {
     activity: u64,
     /// The thread unwound already then.
     unwinds: bool,
+    /// How many blocks it had read then, see `Thread::read_in_drops`.
+    reads: usize,
     /// The block is about to be freed.
     frees: bool,
 }
@@ -108,8 +111,8 @@ impl Engine {
         if !crate::instrumentation::is_on_in_std() && symbols::is_checkers(place) {
             return true;
         }
-        if writes && !self.me_ref().dropping.is_empty() && self.is_seen_write(at) {
-            self.me().seen_writes += 1;
+        if !self.me_ref().dropping.is_empty() && self.is_shared(at, writes) {
+            self.me().shared_accesses += 1;
         }
         let events = self.me_ref().position as u32;
         let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: false, place };
@@ -135,10 +138,35 @@ impl Engine {
         }
     }
 
-    /// Can others see a write there, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped.
-    fn is_seen_write(&self, at: usize) -> bool {
+    /// Can others see a write there, or change what is read, while an `Arc` is being dropped? Not on the stack, nor in what is being dropped. Of what is read in other
+    /// blocks that is known later.
+    fn is_shared(&mut self, at: usize, writes: bool) -> bool {
+        const RECENT: usize = 8;
         let dropped = |dropping: &Dropping| (dropping.at..dropping.end).contains(&at);
-        !(self.stack.limit..self.stack.base).contains(&at) && !self.me_ref().dropping.last().is_some_and(dropped)
+        if self.stack.holds(at) || self.me_ref().dropping.last().is_some_and(dropped) {
+            return false;
+        }
+        if writes {
+            return true;
+        }
+        if let Some(block) = self.heap.as_ref().and_then(|heap| heap.block(at)) {
+            let reads = &mut self.me().read_in_drops;
+            if !reads.iter().rev().take(RECENT).any(|start| *start == block.start) {
+                reads.push(block.start);
+            }
+            return false;
+        }
+        let mut fibers = self.threads.iter().filter_map(|thread| thread.fiber.as_ref());
+        is_static(at) || fibers.any(|fiber| fiber.bounds.holds(at))
+    }
+
+    /// Did the running thread, in a drop that is over, read memory that is still there?
+    fn read_what_stays(&self, dropping: &Dropping) -> bool {
+        let stays = |start: &usize| {
+            let block = self.heap.as_ref().and_then(|heap| heap.block(*start));
+            block.is_some_and(|block| !block.freed && block.start == *start)
+        };
+        self.me_ref().read_in_drops.get(dropping.reads..).is_some_and(|reads| reads.iter().any(stays))
     }
 
     /// An access of an atomic that is an event.
@@ -277,13 +305,13 @@ impl Engine {
         self.made_progress();
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
-        let activity = self.me_ref().activity + self.me_ref().seen_writes;
+        let activity = self.me_ref().activity + self.me_ref().shared_accesses;
         let is_value = at == start;
         if !is_value {
             self.look_at_frees(); // those of the value
             let unwinds = self.unwinds();
             if let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
-                && (dropping.activity, dropping.unwinds) != (activity, unwinds)
+                && ((dropping.activity, dropping.unwinds) != (activity, unwinds) || self.read_what_stays(&dropping))
                 && self.learn_count(start)
             {
                 return false; // which owner was the last can be seen
@@ -292,7 +320,11 @@ impl Engine {
         if old == 1 {
             self.look_at_frees(); // those before it is dropped
             let unwinds = self.unwinds();
-            self.me().dropping.push(Dropping { at: start, end, activity, unwinds, frees: !is_value });
+            if self.me_ref().dropping.is_empty() {
+                self.me().read_in_drops.clear();
+            }
+            let reads = self.me_ref().read_in_drops.len();
+            self.me().dropping.push(Dropping { at: start, end, activity, unwinds, reads, frees: !is_value });
         } else {
             self.leave_clock(at);
         }

@@ -147,9 +147,12 @@ pub(crate) struct Thread {
     /// The calls that it is in.
     #[cfg(feature = "unmodified")]
     pub calls: super::instrumented::Calls,
-    /// What it wrote while it dropped one, so that others can see it.
+    /// How often it wrote or read, while it dropped one, what others can see or change.
     #[cfg(feature = "unmodified")]
-    pub seen_writes: u64,
+    pub shared_accesses: u64,
+    /// The blocks that it has read then: others can change those that are not freed with the value.
+    #[cfg(feature = "unmodified")]
+    pub read_in_drops: Vec<usize>,
     /// A count of an `Arc` of std's was an event of it.
     #[cfg(feature = "unmodified")]
     pub has_seen_count: bool,
@@ -243,7 +246,9 @@ impl Default for Thread {
             #[cfg(feature = "unmodified")]
             calls: super::instrumented::Calls::default(),
             #[cfg(feature = "unmodified")]
-            seen_writes: 0,
+            shared_accesses: 0,
+            #[cfg(feature = "unmodified")]
+            read_in_drops: Vec::new(),
             #[cfg(feature = "unmodified")]
             has_seen_count: false,
             #[cfg(feature = "unmodified")]
@@ -284,7 +289,8 @@ impl Thread {
         {
             (self.repeated, self.returned) = (None, 0);
             self.calls.clear();
-            self.seen_writes = 0;
+            self.shared_accesses = 0;
+            self.read_in_drops.clear();
             self.has_seen_count = false;
             self.dropping.clear();
         }

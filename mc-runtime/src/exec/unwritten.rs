@@ -11,9 +11,12 @@ use crate::outcome::FailureKind;
 use crate::symbols;
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The bytes that blocks are filled with. They differ in each bit, and only one is zero.
 const FILLINGS: [u8; 2] = [0xff, 0];
+/// So many bytes are noted at once: a larger copy is several reads.
+const MOST_BYTES: usize = u16::BITS as usize;
 /// How many places of a message are named.
 const MOST_NAMED: usize = 3;
 
@@ -27,15 +30,16 @@ pub(crate) struct Unwritten {
     repeats: bool,
 }
 
-/// A read that got filling: whose, of what, by which code.
+/// A read, or a part of a larger one, that got filling: whose, of what, by which code.
 type Read = (ThreadId, usize, usize);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Got {
     /// How many such reads there were before.
     order: usize,
-    size: usize,
-    /// Which of its bytes.
+    /// What is read in all, and by whom.
+    whole: (ThreadId, Range<usize>),
+    /// Which bytes of the part.
     bytes: u16,
     place: Where,
 }
@@ -67,38 +71,43 @@ impl Unwritten {
 }
 
 impl Engine {
-    /// The running thread reads; notes it if it gets filling.
+    /// The running thread reads, or copies; notes it if it gets filling.
     pub(super) fn note_filling(&mut self, at: usize, size: usize, place: Where) {
-        const MOST: usize = 16;
-        let heap = self.heap.as_ref().filter(|heap| size <= MOST && heap.block(at).is_some_and(|block| !block.freed));
-        if heap.is_none() {
-            return;
+        if self.heap.as_ref().is_some_and(|heap| heap.block(at).is_some_and(|block| !block.freed)) {
+            let parts = (0..size).step_by(MOST_BYTES);
+            parts.for_each(|start| self.note_part(at + start, at..at + size, place));
         }
+    }
+
+    fn note_part(&mut self, at: usize, whole: Range<usize>, place: Where) {
+        let size = MOST_BYTES.min(whole.end - at);
         let filling = self.unwritten.filling();
         // SAFETY: the bytes are in a block of an arena that is in use, which the test is about to read itself.
         let byte = |offset: &usize| unsafe { (at as *const u8).add(*offset).read_volatile() } == filling;
         let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
         if bytes != 0 {
             let code = if let Where::Code([code, ..]) = place { code } else { 0 };
-            let got = Got { order: self.unwritten.reads.len(), size, bytes: 0, place };
+            let got = Got { order: self.unwritten.reads.len(), whole: (self.current, whole), bytes: 0, place };
             self.unwritten.reads.entry((self.current, at, code)).or_insert(got).bytes |= bytes;
         }
     }
 
     /// The failure of an execution that does something else with another filling in what it has read.
-    fn depends(&self, unwritten: &[(ThreadId, Got)], first: &Seen, second: &Seen) -> Found {
+    fn depends(&self, unwritten: &[Got], first: &Seen, second: &Seen) -> Found {
         let difference = second.difference(first);
-        let Some(((thread, last), others)) = unwritten.split_last() else {
+        let Some(last @ Got { whole: (thread, range), .. }) = unwritten.last() else {
             let message = format!("the test depends on memory of the heap that nobody has written\n{difference}");
             return Found { kind: FailureKind::Uninit, message, thread: ThreadId::MAIN, site: None };
         };
         let place = |got: &Got| symbols::place(got.place);
-        let (bytes, size, name) = (last.bytes.count_ones(), last.size, self.thread_name(*thread));
+        let (last_parts, others): (Vec<_>, Vec<_>) = unwritten.iter().partition(|got| got.whole == last.whole);
+        let bytes: u32 = last_parts.iter().map(|got| got.bytes.count_ones()).sum();
+        let (size, name) = (range.len(), self.thread_name(*thread));
         let mut message = format!(
             "{name} reads {size} bytes at {}, {bytes} of them never written, and what the test does depends on these\n{difference}",
             place(last)
         );
-        let mut named: Vec<_> = others.iter().rev().map(|(_, got)| place(got)).collect();
+        let mut named: Vec<_> = others.into_iter().rev().map(place).collect();
         named.dedup();
         named.truncate(MOST_NAMED);
         if !named.is_empty() {
@@ -144,10 +153,10 @@ pub(crate) fn look_twice(engine: &mut Engine, body: &TestBody, ending: Ending) -
     engine.failure = Some(if third.is_like(&first) {
         let both = |(read, got): (Read, Got)| {
             let bytes = got.bytes & read_again.get(&read)?.bytes;
-            (bytes != 0).then_some((read.0, Got { bytes, ..got }))
+            (bytes != 0).then_some(Got { bytes, ..got })
         };
         let mut unwritten: Vec<_> = reads.into_iter().filter_map(both).collect();
-        unwritten.sort_unstable_by_key(|(_, got)| got.order);
+        unwritten.sort_unstable_by_key(|got| got.order);
         engine.depends(&unwritten, &first, &second)
     } else {
         third.failure.filter(|found| found.kind == FailureKind::Nondeterminism).unwrap_or_else(not_the_same)
