@@ -73,7 +73,8 @@ impl Unwritten {
 impl Engine {
     /// The running thread reads, or copies; notes it if it gets filling.
     pub(super) fn note_filling(&mut self, at: usize, size: usize, place: Where) {
-        if self.heap.as_ref().is_some_and(|heap| heap.block(at).is_some_and(|block| !block.freed)) {
+        let heap = self.heap.as_ref().filter(|_| !self.cutting);
+        if heap.is_some_and(|heap| heap.block(at).is_some_and(|block| !block.freed)) {
             let parts = (0..size).step_by(MOST_BYTES);
             parts.for_each(|start| self.note_part(at + start, at..at + size, place));
         }
@@ -82,7 +83,7 @@ impl Engine {
     fn note_part(&mut self, at: usize, whole: Range<usize>, place: Where) {
         let size = MOST_BYTES.min(whole.end - at);
         let filling = self.unwritten.filling();
-        // SAFETY: the bytes are in a block of an arena that is in use, which the test is about to read itself.
+        // SAFETY: the bytes are in a block of an arena that is in use, for otherwise the access has failed; the test is about to read them itself.
         let byte = |offset: &usize| unsafe { (at as *const u8).add(*offset).read_volatile() } == filling;
         let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
         if bytes != 0 {
