@@ -2,6 +2,7 @@
 
 use crate::exec::{Trace, Where};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The folders of the checker, whose generic code is compiled with the crates under test.
@@ -69,15 +70,45 @@ pub(crate) fn is_in_atomics(address: usize) -> bool {
 }
 
 /// What was found out about addresses. Threads of a test come and go, so it is kept for the process.
-struct Known<T>(Mutex<FxHashMap<usize, T>>);
+struct Known<T> {
+    /// Of those that were asked for last, by their low bits: the address and, in the lowest two bits, what is known. 0: nothing.
+    recent: [AtomicUsize; RECENT],
+    all: Mutex<FxHashMap<usize, T>>,
+}
 
-impl<T: Copy> Known<T> {
-    const fn new() -> Self {
-        Self(Mutex::new(FxHashMap::with_hasher(FxBuildHasher)))
+const RECENT: usize = 1024;
+
+/// Something that two bits can say.
+trait Brief: Copy {
+    fn bits(self) -> usize;
+    fn of(bits: usize) -> Self;
+}
+
+impl Brief for bool {
+    fn bits(self) -> usize {
+        usize::from(self)
     }
 
+    fn of(bits: usize) -> Self {
+        bits != 0
+    }
+}
+
+impl<T: Brief> Known<T> {
+    const fn new() -> Self {
+        Self { recent: [const { AtomicUsize::new(0) }; RECENT], all: Mutex::new(FxHashMap::with_hasher(FxBuildHasher)) }
+    }
+
+    /// Asked for each access of plain memory, so without a lock as a rule.
     fn get(&self, address: usize, look: impl FnOnce() -> T) -> T {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(look)
+        let recent = &self.recent[address % RECENT];
+        let last = recent.load(Ordering::Relaxed);
+        if last >> 2 == address {
+            return T::of(last & 3);
+        }
+        let known = *self.all.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(look);
+        recent.store(address << 2 | known.bits(), Ordering::Relaxed);
+        known
     }
 }
 
@@ -110,6 +141,16 @@ enum Owner {
     Test,
     Checker,
     Toolchain,
+}
+
+impl Brief for Owner {
+    fn bits(self) -> usize {
+        self as usize
+    }
+
+    fn of(bits: usize) -> Self {
+        [Self::Test, Self::Checker, Self::Toolchain][bits]
+    }
 }
 
 /// Is it code of the toolchain's libraries, whoever it was compiled for?
@@ -165,6 +206,20 @@ fn is_toolchains(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_known_is_looked_for_once() {
+        static KNOWN: Known<Owner> = Known::new();
+        let never = || unreachable!("it is known");
+        // Addresses that differ in their high bits only take each other's place among the recent ones.
+        let all = [(5, Owner::Checker), (5 + RECENT, Owner::Toolchain), (5 + 2 * RECENT, Owner::Test)];
+        for (address, owner) in all {
+            assert!(KNOWN.get(address, || owner) == owner);
+        }
+        for (address, owner) in all.into_iter().chain(all) {
+            assert!(KNOWN.get(address, never) == owner && KNOWN.get(address, never) == owner);
+        }
+    }
 
     #[test]
     fn code_is_found_in_the_source_and_that_of_std_is_told_from_it() {
