@@ -62,7 +62,9 @@ pub(crate) fn inject(
     ours: &[String],
 ) -> Result<Injection, Blank> {
     let variable = |name: &str, separator| {
-        let theirs = environment.get(name)?.split(separator).filter(|flag| !flag.is_empty());
+        let theirs = environment.get(name)?.split(separator);
+        let theirs =
+            theirs.map(|flag| if separator == ' ' { flag.trim() } else { flag }).filter(|flag| !flag.is_empty());
         let all: Vec<_> = theirs.chain(ours.iter().map(String::as_str)).collect();
         Some(vec![("CARGO_ENCODED_RUSTFLAGS".to_owned(), all.join("\x1f"))])
     };
@@ -130,7 +132,7 @@ mod tests {
         let encoded = "-Cdebuginfo=1\x1f--cfg\x1fmc\x1f--check-cfg\x1fcfg(mc)";
         assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), encoded.to_owned())]);
         assert!(injection.config.is_empty());
-        for (theirs, all) in [("", "--cfg\x1fmc"), (" -Cx  -Cy", "-Cx\x1f-Cy\x1f--cfg\x1fmc")] {
+        for (theirs, all) in [("", "--cfg\x1fmc"), (" -Cx  -Cy\n", "-Cx\x1f-Cy\x1f--cfg\x1fmc")] {
             let flags = &ours(None, &[])[..2];
             let injection = inject(&environment(&[("RUSTFLAGS", theirs)]), &ConfigFlags::default(), flags).unwrap();
             assert_eq!(injection.environment, [("CARGO_ENCODED_RUSTFLAGS".to_owned(), all.to_owned())]);
