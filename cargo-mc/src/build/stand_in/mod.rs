@@ -134,12 +134,16 @@ impl Patch {
     }
 }
 
-/// The packages that cargo says are locked to a version that does not fit, as `name@version`.
+/// The packages that cargo says are locked to a version that does not fit, and those of a registry that want just that version, as `name@version`.
 fn in_the_way(message: &str) -> Vec<String> {
     let name = |line: &str| {
-        let package = line.trim().strip_prefix("previously selected package `")?.split('`').next()?;
+        let line = line.trim();
+        let selected = line.strip_prefix("previously selected package `");
+        let exact = || line.contains(" = \"=").then(|| line.split_once("of package `")).flatten().map(|(_, rest)| rest);
+        let package = selected.or_else(exact)?.split('`').next()?;
         let (name, version) = package.split_once(" v")?;
-        Some(format!("{name}@{}", version.split(' ').next()?))
+        (selected.is_some() || !version.contains(' '))
+            .then(|| format!("{name}@{}", version.split(' ').next().unwrap_or_default()))
     };
     message.lines().filter_map(name).collect()
 }
@@ -153,5 +157,9 @@ mod tests {
         let message = "error: failed to select a version for `libc`.\n\n  previously selected package `libc v0.2.155`\n    ... \
                        which satisfies dependency `libc = \"^0.2.146\"` (locked to 0.2.155) of package `backtrace v0.3.71`";
         assert_eq!(in_the_way(message), ["libc@0.2.155"]);
+        let pinned = "  previously selected package `serde_derive v1.0.201`\n    ... which satisfies dependency \
+                      `serde_derive = \"=1.0.201\"` of package `serde v1.0.201`\n    ... which satisfies dependency \
+                      `serde = \"=1.0.201\"` of package `theirs v0.1.0 (/theirs)`";
+        assert_eq!(in_the_way(pinned), ["serde_derive@1.0.201", "serde@1.0.201"]);
     }
 }
