@@ -234,6 +234,9 @@ impl Engine {
         };
         let graph = &self.explorer.graph;
         holds(wait.operation.label).then_some(())?;
+        if let Some(reader) = self.reader(wait) {
+            return Some(reader);
+        }
         let writes = graph.mo(wait.location).iter().rev();
         let mut gone = 0;
         for &id in writes {

@@ -120,6 +120,13 @@ impl Locations {
         }
     }
 
+    /// The word of a reader-writer lock counts one reader more, or one less.
+    pub(super) fn counted(&mut self, location: LocationId, more: bool) {
+        let place = self.places[location.slot()].as_mut().expect("bound by its access");
+        place.value = if more { place.value.wrapping_add(1) } else { place.value.wrapping_sub(1) };
+        write(place.at, place.width, place.value);
+    }
+
     /// The address of a location that was met in this execution.
     pub(super) fn address(&self, location: LocationId) -> Option<usize> {
         self.place(location).map(|p| p.at)

@@ -26,6 +26,7 @@ mod memory;
 #[cfg(feature = "unmodified")]
 mod outside;
 mod plain;
+mod readers;
 #[cfg(feature = "unmodified")]
 mod repeated;
 pub(crate) mod run;
@@ -48,7 +49,6 @@ use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
 use crate::hooks;
 use crate::ids::{EventId, ThreadId};
-use crate::ops::BARRIER_ORDER;
 use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
@@ -162,6 +162,7 @@ pub(crate) struct Engine {
     locations: Locations,
     cells: Cells,
     loops: Loops,
+    sections: Vec<crate::graph::readers::Section>,
     other_stacks: Vec<(usize, usize)>,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
@@ -228,11 +229,12 @@ impl Engine {
         }
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
+            learned: learned::from_start(&options, &guide).collect(),
             guide,
             threads: Vec::new(),
             current: ThreadId::MAIN,
             failure: None,
-            learned: (!options.reductions.barriers).then_some(learned::short(BARRIER_ORDER)).into_iter().collect(),
+            sections: Vec::new(),
             symmetry: options.reductions.symmetry,
             likeness: Likeness::default(),
             unused: symmetry::Unused::default(),
