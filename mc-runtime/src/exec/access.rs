@@ -209,6 +209,9 @@ impl Engine {
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
         self.executed_event();
+        if let Some(message) = self.overlap_race(id) {
+            return self.fail(FailureKind::DataRace, message, site);
+        }
         if outlives {
             return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
         }

@@ -25,6 +25,7 @@ mod locations;
 mod memory;
 #[cfg(feature = "unmodified")]
 mod outside;
+mod overlap;
 mod plain;
 mod readers;
 #[cfg(feature = "unmodified")]
@@ -181,7 +182,7 @@ pub(crate) struct Engine {
     pub(crate) late: bool,
     dropped: bool,
     /// How often a thread that had gone on without looking could have been woken spuriously once more.
-    pub wakeups_cut: u64,
+    pub spurious_cut: wakeups::Cut,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -260,7 +261,7 @@ impl Engine {
             deadline: None,
             late: false,
             dropped: false,
-            wakeups_cut: 0,
+            spurious_cut: wakeups::Cut::default(),
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
