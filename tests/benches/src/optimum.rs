@@ -29,8 +29,8 @@ pub fn optimum(workload: &str, parameters: &[usize]) -> Option<u64> {
         ("history", &[n]) => n + 2,
         // Each reader sees the store or does not.
         ("readers", &[n]) => 1 << n,
-        // Readers that are alike are each before, between or after the writers, which are alike too.
-        ("rwlock", &[readers, writers]) => factorial(readers + writers) / factorial(readers) / factorial(writers),
+        // An order of the writers, and for each reader a place among them. Each thread has a number of its own, so none is like another.
+        ("rwlock", &[readers, writers]) => factorial(writers) * (writers + 1).pow(readers as u32),
         ("lastzero", &[n]) => (n + 3) * (1 << n) / 4,
         // Each fork has a first owner; that all are taken in one direction round the table cannot be.
         ("philosophers", &[n]) => (1 << n) - 2,
