@@ -51,12 +51,8 @@ fn atomics() {
     let flag = loom::sync::atomic::AtomicBool::new(false);
     flag.store(true, Relaxed);
     // SAFETY: there is one thread.
-    let seen = [
-        flag.load(Relaxed),
-        unsafe { flag.unsync_load() },
-        flag.swap(true, AcqRel),
-        flag.compare_and_swap(true, true, AcqRel),
-    ];
+    let plain = unsafe { flag.unsync_load() };
+    let seen = [plain, flag.load(Relaxed), flag.swap(true, AcqRel), flag.compare_and_swap(true, true, AcqRel)];
     assert_eq!(seen, [true; 4]);
     flag.compare_exchange(true, false, AcqRel, Acquire).unwrap();
     let _ = flag.compare_exchange_weak(false, true, AcqRel, Acquire);
@@ -73,12 +69,9 @@ fn atomics() {
     pointer.store(&raw mut value, Relaxed);
     let here = pointer.load(Relaxed);
     // SAFETY: there is one thread.
-    let seen = [
-        unsafe { pointer.unsync_load() },
-        pointer.with_mut(|at| *at),
-        pointer.swap(here, AcqRel),
-        pointer.compare_and_swap(here, here, AcqRel),
-    ];
+    let plain = unsafe { pointer.unsync_load() };
+    let seen =
+        [plain, pointer.with_mut(|at| *at), pointer.swap(here, AcqRel), pointer.compare_and_swap(here, here, AcqRel)];
     assert_eq!(seen, [here; 4]);
     pointer.compare_exchange(here, here, AcqRel, Acquire).unwrap();
     let _ = pointer.compare_exchange_weak(here, here, AcqRel, Acquire);
