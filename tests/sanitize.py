@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the checked types outside of a check, where they do what std's do, under sanitizers: the stress tests of `shims/tests/parity`.
+"""Runs the checked types outside of a check, where they do what std's do, under sanitizers: the stress tests of `shims/tests`.
 
-    sanitize.py [--filter PART]...      (PART: other tests of `shims/tests/parity`, `against_mc::stress` by default)
+    sanitize.py [--filter PART]...      (PART: other tests of `shims/tests/parity`, `beyond_std` and `parking_lot`)
 
 Memcheck is valgrind's; AddressSanitizer, which finds leaks too, comes with a nightly toolchain. A tool that is not there is SKIPPED. Each has to find a use
 after free that is planted first. The exit code is 0 if some tool ran, and none found anything.
@@ -11,6 +11,7 @@ Not here: ThreadSanitizer, helgrind and drd. They know nothing of the orders tha
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from subcommand import CARGO, ROOT, TARGET, environment, records, run
 TRIPLE = "x86_64-unknown-linux-gnu"
 # As it is written: what the optimiser moves out of a loop may look at memory that has no value and then make no use of it, which memcheck cannot know.
 AS_WRITTEN = [flag for package in ("mc-runtime", "mc-shims", "corosensei") for flag in ("--config", f"profile.dev.package.{package}.opt-level=0")]
+TARGETS = ["parity", "beyond_std", "parking_lot"]
+STRESS = ["against_mc::stress", "under_stress", "threads_add_up"]
 PLANTED = """
 fn main() {
     let block = Box::into_raw(Box::new(std::hint::black_box(7_u8)));
@@ -79,12 +82,25 @@ def finds_what_is_planted(tool, folder):
 
 
 def tests(tool, folder):
-    """The executable of the tests."""
-    arguments = ["--target", TRIPLE, "--target-dir", str(folder), "-p", "mc-shims", "--test", "parity", "--no-run", "--message-format", "json"]
+    """The executables of the tests."""
+    wanted = [flag for target in TARGETS for flag in ("--test", target)]
+    wanted += ["-p", "mc-shims", "--features", "parking_lot", "--no-run", "--message-format", "json"]
     variables = {"RUSTFLAGS": " ".join(tool.flags), "CARGO_PROFILE_DEV_DEBUG": "line-tables-only"}
-    made = run(["cargo" if tool.toolchain else CARGO, *tool.toolchain, "test", *AS_WRITTEN, *arguments], ROOT, **variables)
-    found = [m["executable"] for m in records(made.stdout) if m.get("executable") and m["target"]["name"] == "parity"]
-    return found[0] if found else sys.exit(f"{tool.name}: the tests do not compile\n{made.stderr[-4000:]}")
+    cargo = ["cargo" if tool.toolchain else CARGO, *tool.toolchain, "test"]
+    made = run([*cargo, *AS_WRITTEN, "--target", TRIPLE, "--target-dir", str(folder), *wanted], ROOT, **variables)
+    found = [m["executable"] for m in records(made.stdout) if m.get("executable") and m["target"]["name"] in TARGETS]
+    return found if len(found) == len(TARGETS) else sys.exit(f"{tool.name}: the tests do not compile\n{made.stderr[-4000:]}")
+
+
+def count(executable, filters):
+    """How many tests the tool passes; `None` if it has found something, or one fails."""
+    command, variables = executable
+    ran = subprocess.run([*command, *filters], cwd=ROOT / "shims", env=environment(**variables), capture_output=True, text=True, check=False)
+    passed = re.search(r"^test result: ok\. (\d+) passed", ran.stdout, re.MULTILINE)
+    if ran.returncode == 0 and passed:
+        return int(passed[1])
+    print(f"{ran.stdout}\n{ran.stderr}")
+    return None
 
 
 def sanitized(kind, filters):
@@ -98,18 +114,16 @@ def sanitized(kind, filters):
     if not finds_what_is_planted(tool, folder / tool.name):
         print(f"FAILED {tool.name}: does not find what is planted")
         return False
-    command, variables = tool.command(tests(tool, folder), filters)
-    ran = subprocess.run(command, cwd=ROOT / "shims", env=environment(**variables), capture_output=True, text=True, check=False)
-    passed = ran.returncode == 0 and "test result: ok. 0 passed" not in ran.stdout
-    print(ran.stdout.strip().splitlines()[-1] if passed else f"{ran.stdout}\n{ran.stderr}")
-    print(f"{'passed' if passed else 'FAILED'} {tool.name}")
+    counts = [count(tool.command(executable, []), filters) for executable in tests(tool, folder)]
+    passed = None not in counts and sum(counts) > 0
+    print(f"passed {tool.name}: {sum(counts)} tests" if passed else f"FAILED {tool.name}")
     return passed
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--filter", action="append")
-    filters = arguments.parse_args().filter or ["against_mc::stress"]
+    filters = arguments.parse_args().filter or STRESS
     ends = [sanitized(kind, filters) for kind in (Memcheck, AddressSanitizer)]
     return 0 if True in ends and False not in ends else 1
 
