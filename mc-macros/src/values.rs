@@ -61,7 +61,7 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
-    ("no_reduction", Form::Word(&["await", "barrier", "retry", "symmetry", "all"])),
+    ("no_reduction", Form::Word(&["await", "barrier", "readers", "retry", "symmetry", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -253,6 +253,7 @@ mod tests {
             "os",
             "await",
             "barrier",
+            "readers",
             "retry",
             "symmetry",
             "all",

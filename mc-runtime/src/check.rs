@@ -231,7 +231,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn start_again(&mut self) -> bool {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
-        self.engine.wakeups_cut = 0;
+        self.engine.spurious_cut = Default::default();
         self.engine.explorer.restart();
         self.engine.options.origin != Origin::Foreign && self.rehearse()
     }
@@ -310,8 +310,12 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if self.too_long > 0 {
             self.cut.push(bound("max_events", options.max_events, self.too_long));
         }
-        if self.engine.wakeups_cut > 0 {
-            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), self.engine.wakeups_cut));
+        let spurious = self.engine.spurious_cut;
+        if spurious.wakeups > 0 {
+            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups));
+        }
+        if spurious.failures > 0 {
+            self.cut.push(bound("spurious_failures", options.spurious_failures.into(), spurious.failures));
         }
         let dropped = self.engine.explorer.frontier.dropped();
         if dropped > 0 {

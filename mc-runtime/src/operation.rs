@@ -63,6 +63,12 @@ pub(crate) enum Code {
     Arrive,
     /// Waits until a barrier has left the generation `a`; reads who ended it.
     Pass,
+    /// Waits until no writer holds a reader-writer lock, then joins its readers: they have no order (see `graph::readers`). Reads who left it to them.
+    ReadLock,
+    /// Leaves the readers.
+    ReadUnlock,
+    /// Waits until nobody holds a reader-writer lock, and takes it.
+    WriteLock,
     /// A fence.
     Fence,
     /// A data choice among `a` values.
@@ -127,6 +133,9 @@ pub(crate) struct Operation {
     pub label: Label,
 }
 
+/// The bit of the writer in the word of a reader-writer lock. The rest counts readers: in a write of such a word, the writer itself, if that is a reader then.
+pub(crate) const WRITER: u64 = 1 << 31;
+
 /// The part of a barrier's word that counts who has come; the rest is the generation.
 pub(crate) const ARRIVALS: u64 = 0xffff;
 
@@ -173,7 +182,15 @@ impl Operation {
 
     /// Does it read a location, perhaps to update it?
     pub(crate) fn reads(&self) -> bool {
-        matches!(self.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..)) || self.meets()
+        matches!(self.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
+            || self.meets()
+            || self.locks()
+            || self.code == Code::ReadUnlock
+    }
+
+    /// Does it lock a reader-writer lock?
+    pub(crate) fn locks(&self) -> bool {
+        matches!(self.code, Code::ReadLock | Code::WriteLock)
     }
 
     /// Does it belong to the meeting of threads at a barrier? There is one way to add such an event.
@@ -183,7 +200,7 @@ impl Operation {
 
     /// Are there values as long as which it waits?
     pub(crate) fn may_wait(&self) -> bool {
-        matches!(self.code, Code::Guarded(..)) || self.meets()
+        matches!(self.code, Code::Guarded(..)) || self.meets() || self.locks()
     }
 
     /// Does it wait as long as the value is `old`?
@@ -192,6 +209,7 @@ impl Operation {
             Code::Guarded(test, _) => test,
             Code::Arrive => return old & ARRIVALS == self.a,
             Code::Pass => return old & !ARRIVALS == self.a,
+            Code::ReadLock | Code::WriteLock => return old & WRITER != 0,
             _ => return false,
         };
         let (x, y) = halves(self.a);
@@ -210,6 +228,7 @@ impl Operation {
             Code::CompareExchange => (old == self.a).then_some(self.b),
             Code::Guarded(..) | Code::Arrive if self.must_wait(old) => None,
             Code::Arrive => Some(old + 1),
+            Code::WriteLock => (!self.must_wait(old)).then_some(WRITER),
             Code::Guarded(_, update) => {
                 let (x, y) = halves(self.b);
                 let low = old as u32;

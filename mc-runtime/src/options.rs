@@ -52,6 +52,8 @@ pub enum Reduction {
     Await,
     /// See [`Reductions::barriers`].
     Barrier,
+    /// See [`Reductions::readers`].
+    Readers,
     /// See [`Reductions::retry`].
     Retry,
     /// See [`Reductions::symmetry`].
@@ -68,6 +70,8 @@ pub struct Reductions {
     pub awaits: bool,
     /// The order in which threads come to a `Barrier`, where nobody asks for it.
     pub barriers: bool,
+    /// The order of the readers of an `RwLock` that no writer separates.
+    pub readers: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
     pub retry: bool,
     /// Which of several threads that are like each other does what.
@@ -76,7 +80,7 @@ pub struct Reductions {
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, barriers: true, retry: true, symmetry: true }
+        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true }
     }
 }
 
@@ -87,9 +91,10 @@ impl Reductions {
         match off {
             Reduction::Await => Self { awaits: false, ..self },
             Reduction::Barrier => Self { barriers: false, ..self },
+            Reduction::Readers => Self { readers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
             Reduction::Symmetry => Self { symmetry: false, ..self },
-            Reduction::All => Self { awaits: false, barriers: false, retry: false, symmetry: false },
+            Reduction::All => Self { awaits: false, barriers: false, readers: false, retry: false, symmetry: false },
         }
     }
 }

@@ -103,7 +103,9 @@ pub(crate) fn operation(operation: &Operation) -> String {
         Code::Store => format!("store({a}, {by})"),
         Code::Rmw(what) => format!("{}({a}, {by})", rmw(what)),
         Code::CompareExchange => format!("compare_exchange({a}, {b}, {by}, {})", order(operation.failure)),
-        Code::Guarded(..) | Code::Arrive | Code::Pass => format!("wait({by})"),
+        Code::Guarded(..) | Code::Arrive | Code::Pass | Code::ReadLock | Code::ReadUnlock | Code::WriteLock => {
+            format!("wait({by})")
+        }
         Code::Fence => format!("fence({by})"),
         Code::Choose => format!("choose among {a}"),
         Code::Spawn => "spawn".to_owned(),

@@ -155,11 +155,20 @@ pub fn random() -> Vec<Entry> {
 /// # Panics
 /// If the file is not there or not in the format.
 pub fn symmetric() -> Vec<Entry> {
-    let text = std::fs::read_to_string(spec_folder().join("symmetric.jsonl"))
-        .expect("tests/spec/symmetric.jsonl is in the repository");
-    text.lines()
-        .map(|line| Entry::from_line(line).expect("each line of tests/spec/symmetric.jsonl is an entry"))
-        .collect()
+    lines("symmetric.jsonl")
+}
+
+/// The programs of readers and writers that the repository keeps. Executions that differ in the order of readers only are counted as one.
+///
+/// # Panics
+/// If the file is not there or not in the format.
+pub fn readers() -> Vec<Entry> {
+    lines("readers.jsonl")
+}
+
+fn lines(file: &str) -> Vec<Entry> {
+    let text = std::fs::read_to_string(spec_folder().join(file)).expect("its programs are in tests/spec");
+    text.lines().map(|line| Entry::from_line(line).unwrap_or_else(|error| panic!("{file}: {error}: {line}"))).collect()
 }
 
 #[cfg(test)]

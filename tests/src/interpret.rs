@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
 
 use mc::sync::atomic::{AtomicI32, AtomicI64, Ordering, fence};
-use mc::sync::{Mutex, MutexGuard};
+use mc::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use mc_runtime::ops::{self, Guard, Label, Test, Update, Width};
 use mc_runtime::options::{MemoryModel, Options, Threads};
 use mc_runtime::outcome::Outcome;
@@ -166,6 +166,7 @@ enum Location {
     Atomic(AtomicI64),
     Guarded(AtomicI32),
     Lock(Mutex<()>),
+    Shared(RwLock<()>),
 }
 
 /// As the word of a guarded location; programs keep to small values.
@@ -179,13 +180,16 @@ impl Location {
             Kind::Atomic => Self::Atomic(AtomicI64::new(0)),
             Kind::Guarded => Self::Guarded(AtomicI32::new(0)),
             Kind::Lock => Self::Lock(Mutex::new(())),
+            Kind::Shared => Self::Shared(RwLock::new(())),
         }
     }
 
     fn store(&self, value: i64, order: Ordering) {
         match self {
             Self::Atomic(at) => at.store(value, order),
-            Self::Guarded(_) | Self::Lock(_) => unreachable!("`Program::resolve` refuses a store to them"),
+            Self::Guarded(_) | Self::Lock(_) | Self::Shared(_) => {
+                unreachable!("`Program::resolve` refuses a store to them")
+            }
         }
     }
 
@@ -193,7 +197,7 @@ impl Location {
         match self {
             Self::Atomic(at) => at.load(order),
             Self::Guarded(at) => at.load(order).into(),
-            Self::Lock(_) => unreachable!("`Program::resolve` refuses a load of a lock"),
+            Self::Lock(_) | Self::Shared(_) => unreachable!("`Program::resolve` refuses a load of a lock"),
         }
     }
 
@@ -215,7 +219,7 @@ impl Location {
         match self {
             Self::Atomic(at) => at.fetch_add(value, order),
             Self::Guarded(at) => at.fetch_add(narrow(value), order).into(),
-            Self::Lock(_) => unreachable!("`Program::resolve` refuses an addition to a lock"),
+            Self::Lock(_) | Self::Shared(_) => unreachable!("`Program::resolve` refuses an addition to a lock"),
         }
     }
 
@@ -223,7 +227,7 @@ impl Location {
         match self {
             Self::Atomic(at) => at.swap(value, order),
             Self::Guarded(at) => at.swap(narrow(value), order).into(),
-            Self::Lock(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
+            Self::Lock(_) | Self::Shared(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
         }
     }
 
@@ -235,7 +239,7 @@ impl Location {
                 let old = at.compare_exchange(narrow(expected), narrow(new), success, failure);
                 old.unwrap_or_else(|old| old).into()
             }
-            Self::Lock(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
+            Self::Lock(_) | Self::Shared(_) => unreachable!("`Program::resolve` refuses an exchange on a lock"),
         }
     }
 
@@ -252,6 +256,13 @@ impl Location {
         mutex.lock().expect("nobody panics while holding it")
     }
 
+    fn shared(&self) -> &RwLock<()> {
+        let Self::Shared(lock) = self else {
+            unreachable!("`Program::resolve` makes what has readers a reader-writer lock")
+        };
+        lock
+    }
+
     /// The last value in modification order, when every thread has been joined.
     fn after_all(&self) -> i64 {
         match self {
@@ -260,7 +271,7 @@ impl Location {
             Self::Atomic(at) => unsafe { at.as_ptr().read() },
             // SAFETY: as above.
             Self::Guarded(at) => unsafe { at.as_ptr().read() }.into(),
-            Self::Lock(_) => unreachable!("`body` knows who holds a lock"),
+            Self::Lock(_) | Self::Shared(_) => unreachable!("`body` knows who holds a lock"),
         }
     }
 }
@@ -270,17 +281,24 @@ struct Thread<'a> {
     locations: &'a [Location],
     registers: [i64; LIMIT],
     guards: [Option<MutexGuard<'a, ()>>; LIMIT],
+    writers: [Option<RwLockWriteGuard<'a, ()>>; LIMIT],
+    readers: [[Option<RwLockReadGuard<'a, ()>>; NESTED]; LIMIT],
 }
 
+/// The most sections of readers of one lock that a thread is in.
+const NESTED: usize = 4;
+
 fn run_thread(ops: &[Op<LocationId, RegisterId>], locations: &[Location]) -> End {
-    let mut thread = Thread { locations, registers: [0; LIMIT], guards: [const { None }; LIMIT] };
+    let (guards, writers) = ([const { None }; LIMIT], [const { None }; LIMIT]);
+    let readers = [const { [const { None }; NESTED] }; LIMIT];
+    let mut thread = Thread { locations, registers: [0; LIMIT], guards, writers, readers };
     let mut next = 0;
     while let Some(op) = ops.get(next) {
         next += 1 + thread.run(op);
     }
     let holds = std::array::from_fn(|location| thread.guards[location].is_some());
     // A lock that the program does not unlock stays locked.
-    std::mem::forget(thread.guards);
+    std::mem::forget((thread.guards, thread.writers, thread.readers));
     End { registers: thread.registers, holds }
 }
 
@@ -323,6 +341,23 @@ impl Thread<'_> {
             }
             Op::Lock { loc, .. } => self.guards[loc.0] = Some(at(loc).lock()),
             Op::Unlock { loc, .. } => drop(self.guards[loc.0].take().expect("unlocks what it holds")),
+            Op::Rlock { loc, .. } => {
+                let guard = at(loc).shared().read().expect("nobody panics while holding it");
+                let free = self.readers[loc.0].iter_mut().find(|reader| reader.is_none());
+                *free.expect("no more than four sections are nested") = Some(guard);
+            }
+            Op::Runlock { loc, .. } => {
+                let mut readers = self.readers[loc.0].iter_mut().rev().filter_map(Option::take);
+                drop(readers.next().expect("leaves what it has joined"));
+            }
+            Op::Wlock { loc, .. } => {
+                self.writers[loc.0] = Some(at(loc).shared().write().expect("nobody panics while holding it"));
+            }
+            Op::Wunlock { loc, .. } => drop(self.writers[loc.0].take().expect("unlocks what it holds")),
+            Op::Downgrade { loc, .. } => {
+                let writer = self.writers[loc.0].take().expect("downgrades what it holds");
+                self.readers[loc.0][0] = Some(RwLockWriteGuard::downgrade(writer));
+            }
             Op::WaitAdd { loc, lo, hi, val, reg, ord } => {
                 let old = at(loc).wait_add(Test::Range { lo, hi }, self.value(val), ord.std());
                 self.set(reg, old);

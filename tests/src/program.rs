@@ -129,6 +129,16 @@ pub enum Op<L, R> {
         #[serde(default)]
         ord: Order,
     },
+    /// Joins the readers of a reader-writer lock. Acquires.
+    Rlock { loc: L, ord: Order },
+    /// Leaves the readers, which the thread has joined. Releases.
+    Runlock { loc: L, ord: Order },
+    /// Locks a reader-writer lock. Acquires.
+    Wlock { loc: L, ord: Order },
+    /// Unlocks it, as the writer that holds it. Releases.
+    Wunlock { loc: L, ord: Order },
+    /// As the writer that holds it, becomes a reader. Releases.
+    Downgrade { loc: L, ord: Order },
     /// Skips the next `n` operations unless the register holds `val`.
     If { reg: R, val: i64, n: usize },
 }
@@ -158,6 +168,8 @@ pub enum Kind {
     Guarded,
     /// A mutex.
     Lock,
+    /// A reader-writer lock.
+    Shared,
 }
 
 /// What one column of a table of outcomes shows.
@@ -188,7 +200,9 @@ pub const LIMIT: usize = 16;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     /// Two kinds of operations on one location.
-    #[error("location `{0}` is used in two ways that exclude each other (lock, guarded, stored to)")]
+    #[error(
+        "location `{0}` is used in two ways that exclude each other (lock, reader-writer lock, guarded, stored to)"
+    )]
     MixedLocation(String),
     /// More than [`LIMIT`].
     #[error("more than {LIMIT} locations, or registers of one thread")]
@@ -230,21 +244,36 @@ impl Program {
     }
 
     fn kind(&self, location: &String) -> Result<Kind, ProgramError> {
-        let (mut lock, mut guarded, mut read, mut stored) = (false, false, false, false);
+        let (mut lock, mut shared, mut guarded, mut read, mut stored) = (false, false, false, false, false);
         for op in self.threads.iter().flatten().filter(|op| op.location() == Some(location)) {
             match op {
-                Op::Lock { ord, .. } if *ord != Order::Acq => return Err(ProgramError::LockOrder),
-                Op::Unlock { ord, .. } if *ord != Order::Rel => return Err(ProgramError::LockOrder),
+                Op::Lock { ord, .. } | Op::Rlock { ord, .. } | Op::Wlock { ord, .. } if *ord != Order::Acq => {
+                    return Err(ProgramError::LockOrder);
+                }
+                Op::Unlock { ord, .. }
+                | Op::Runlock { ord, .. }
+                | Op::Wunlock { ord, .. }
+                | Op::Downgrade { ord, .. }
+                    if *ord != Order::Rel =>
+                {
+                    return Err(ProgramError::LockOrder);
+                }
                 Op::Lock { .. } | Op::Unlock { .. } => lock = true,
+                Op::Rlock { .. }
+                | Op::Runlock { .. }
+                | Op::Wlock { .. }
+                | Op::Wunlock { .. }
+                | Op::Downgrade { .. } => shared = true,
                 Op::WaitAdd { .. } => guarded = true,
                 Op::Store { .. } | Op::Await { .. } => stored = true,
                 _ => read = true,
             }
         }
-        match (lock, guarded, read, stored) {
-            (true, false, false, false) => Ok(Kind::Lock),
-            (false, true, _, false) => Ok(Kind::Guarded),
-            (false, false, ..) => Ok(Kind::Atomic),
+        match (lock, shared, guarded, read, stored) {
+            (true, false, false, false, false) => Ok(Kind::Lock),
+            (false, true, false, false, false) => Ok(Kind::Shared),
+            (false, false, true, _, false) => Ok(Kind::Guarded),
+            (false, false, false, ..) => Ok(Kind::Atomic),
             _ => Err(ProgramError::MixedLocation(location.clone())),
         }
     }
@@ -289,6 +318,11 @@ impl<L, R> Op<L, R> {
             | Self::Await { loc, .. }
             | Self::Lock { loc, .. }
             | Self::Unlock { loc, .. }
+            | Self::Rlock { loc, .. }
+            | Self::Runlock { loc, .. }
+            | Self::Wlock { loc, .. }
+            | Self::Wunlock { loc, .. }
+            | Self::Downgrade { loc, .. }
             | Self::WaitAdd { loc, .. } => Some(loc),
             Self::Fence { .. } | Self::Choose { .. } | Self::If { .. } => None,
         }
@@ -325,6 +359,11 @@ impl Op<String, String> {
             }
             Self::Lock { loc, ord } => Op::Lock { loc: at(loc), ord: *ord },
             Self::Unlock { loc, ord } => Op::Unlock { loc: at(loc), ord: *ord },
+            Self::Rlock { loc, ord } => Op::Rlock { loc: at(loc), ord: *ord },
+            Self::Runlock { loc, ord } => Op::Runlock { loc: at(loc), ord: *ord },
+            Self::Wlock { loc, ord } => Op::Wlock { loc: at(loc), ord: *ord },
+            Self::Wunlock { loc, ord } => Op::Wunlock { loc: at(loc), ord: *ord },
+            Self::Downgrade { loc, ord } => Op::Downgrade { loc: at(loc), ord: *ord },
             Self::WaitAdd { loc, lo, hi, val, reg: r, ord } => {
                 Op::WaitAdd { loc: at(loc), lo: *lo, hi: *hi, val: value(val), reg: reg(r), ord: *ord }
             }
@@ -370,6 +409,11 @@ impl fmt::Display for Op<String, String> {
             Self::Await { loc, val, ord, .. } => write!(f, "{loc}.await({val}, {ord:?})"),
             Self::Lock { loc, .. } => write!(f, "{loc}.lock()"),
             Self::Unlock { loc, .. } => write!(f, "{loc}.unlock()"),
+            Self::Rlock { loc, .. } => write!(f, "{loc}.read()"),
+            Self::Runlock { loc, .. } => write!(f, "{loc}.end of a read()"),
+            Self::Wlock { loc, .. } => write!(f, "{loc}.write()"),
+            Self::Wunlock { loc, .. } => write!(f, "{loc}.end of the write()"),
+            Self::Downgrade { loc, .. } => write!(f, "{loc}.downgrade()"),
             Self::WaitAdd { loc, lo, hi, val, ord, .. } => write!(f, "{loc}.wait_add({lo}, {hi}, {val}, {ord:?})"),
             Self::If { reg, val, n } => write!(f, "if {reg} == {val}: the next {n}"),
         }

@@ -33,7 +33,7 @@ pub fn test(name: &str, program: &Resolved) -> Option<String> {
         let (kind, value) = match kind {
             Kind::Atomic => ("AtomicI64", "AtomicI64::new(0)"),
             Kind::Lock => ("Mutex<()>", "Mutex::new(())"),
-            Kind::Guarded => return None,
+            Kind::Guarded | Kind::Shared => return None,
         };
         let _ = writeln!(text, "    static L{number}: {kind} = {value};");
     }
@@ -96,5 +96,8 @@ fn operation(op: &Op<LocationId, RegisterId>) -> Option<String> {
         Op::Lock { loc, .. } => format!("g[{0}] = Some(L{0}.lock().unwrap())", loc.0),
         Op::Unlock { loc, .. } => format!("drop(g[{}].take())", loc.0),
         Op::Choose { .. } | Op::WaitAdd { .. } | Op::If { .. } => return None,
+        Op::Rlock { .. } | Op::Runlock { .. } | Op::Wlock { .. } | Op::Wunlock { .. } | Op::Downgrade { .. } => {
+            return None;
+        }
     })
 }

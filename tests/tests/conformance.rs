@@ -75,6 +75,16 @@ mod checked {
     }
 
     #[test]
+    fn programs_of_readers_and_writers_under_rc20() {
+        compare_all(&corpus::readers(), MemoryModel::Rc20);
+    }
+
+    #[test]
+    fn programs_of_readers_and_writers_under_sc() {
+        compare_all(&corpus::readers(), MemoryModel::Sc);
+    }
+
+    #[test]
     fn random_programs_under_rc20() {
         compare_all(&corpus::random(), MemoryModel::Rc20);
     }

@@ -95,6 +95,15 @@ fn of_symmetric_executions_one_of_each_is_explored() {
 }
 
 #[test]
+fn the_order_of_readers_is_left_out_and_nothing_else() {
+    let Some(output) = python(&["readers.py", "check", "4"]) else { return };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+}
+
+#[test]
 fn the_axioms_of_tso_agree_with_a_machine_of_store_buffers_and_with_what_is_kept() {
     let Some(output) = python(&["tso.py", "check", "4"]) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);

@@ -1,5 +1,6 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
+use super::readers::counts;
 use super::spin::{self, Spin};
 use super::state::{self, Around, Frame};
 use super::thread::{State, Waiting};
@@ -76,7 +77,7 @@ impl Engine {
             return self.diverged(id, &describe(&operation), site);
         }
         if recorded.reads()
-            && let Some(source) = self.missing_source(id)
+            && let Some(source) = self.missing_source(id).or_else(|| self.missing_section(id))
         {
             self.me().state = State::Source(source);
             return Step::Wait;
@@ -128,7 +129,10 @@ impl Engine {
             let message = format!("{} of an atomic in memory that was freed", describe(&operation));
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
-        if self.explorer.must_wait(&operation, location) {
+        if let Some(step) = self.counts_readers(&operation, location) {
+            return step;
+        }
+        if self.explorer.must_wait(&operation, location) || self.lets_readers_first(&operation) {
             let me = &mut self.threads[slot];
             me.state = State::Guard;
             me.waiting = Some(Waiting { operation, location, site });
@@ -158,7 +162,7 @@ impl Engine {
             }
         };
         let event = self.explorer.graph.event(id);
-        let (reads, writes) = (event.reads(), event.writes);
+        let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
         if reads {
             self.remember_round(site, frame);
@@ -167,7 +171,7 @@ impl Engine {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         let step = self.after(id, site, old);
-        if writes && !self.guide.decides() {
+        if frees && !self.guide.decides() {
             self.wake_left_of(location);
         }
         step
@@ -191,10 +195,13 @@ impl Engine {
         if has_effect(&self.explorer.graph, event) {
             self.threads[id.thread.slot()].rounds.clear();
         }
+        let counted = counts(event);
+        let outlives = (wrote && event.value != old || counted.is_some()) && self.outlives(location);
         if wrote {
             self.locations.written(&self.explorer.graph, id);
+        } else if let Some(more) = counted {
+            self.locations.counted(location, more);
         }
-        let outlives = wrote && event.value != old && self.outlives(location);
         if self.locations.is_freed(location) {
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
             let operation = &self.explorer.graph.event(id).operation;
@@ -202,6 +209,9 @@ impl Engine {
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
         self.executed_event();
+        if let Some(message) = self.overlap_race(id) {
+            return self.fail(FailureKind::DataRace, message, site);
+        }
         if outlives {
             return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
         }
@@ -353,6 +363,7 @@ impl Engine {
 pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
     match event.operation.code {
         Code::Fence => false,
+        Code::ReadLock | Code::ReadUnlock => true,
         _ if event.reads() => event.writes && event.value != graph.value(event.location, event.rf),
         _ => true,
     }

@@ -4,7 +4,7 @@ use super::memory::place;
 use super::thread::{State, Waiting};
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{BlockReason, Code};
+use crate::operation::{BlockReason, Code, Operation};
 use crate::ops::Label;
 use crate::options::Origin;
 use crate::outcome::FailureKind;
@@ -94,7 +94,8 @@ impl Engine {
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
             return Ending::Complete; // the process would end now, with the threads that nobody waits for
         }
-        if self.threads().any(|t| self.is_timed(t)) && self.cycle(|label| label == Label::MutexLock).is_empty() {
+        let only_its_holder_ends = |wait: &Operation| wait.label == Label::MutexLock || wait.locks();
+        if self.threads().any(|t| self.is_timed(t)) && self.cycle(only_its_holder_ends).is_empty() {
             return Ending::Blocked; // the time is over at last: that is another execution
         }
         let waits: Vec<(ThreadId, Waiting)> =
@@ -234,25 +235,28 @@ impl Engine {
         };
         let graph = &self.explorer.graph;
         holds(wait.operation.label).then_some(())?;
+        if let Some(reader) = self.reader(wait) {
+            return Some(reader);
+        }
         let writes = graph.mo(wait.location).iter().rev();
-        let mut gone = 0;
+        let mut gone = vec![0; graph.slots()];
         for &id in writes {
-            let label = graph.event(id).operation.label;
-            if !holds(label) {
-                gone += 1;
-            } else if gone == 0 {
+            let gone = &mut gone[id.thread.slot()];
+            if !holds(graph.event(id).operation.label) {
+                *gone += 1;
+            } else if *gone == 0 {
                 return Some(id);
             } else {
-                gone -= 1;
+                *gone -= 1;
             }
         }
         None
     }
 
     /// Threads that wait for each other in a circle, through what each holds: locks of some kinds. Nobody else can end that where one thread has a lock at a time.
-    fn cycle(&self, counts: impl Fn(Label) -> bool) -> Vec<ThreadId> {
+    fn cycle(&self, counts: impl Fn(&Operation) -> bool) -> Vec<ThreadId> {
         let holder = |t: ThreadId| {
-            let waiting = self.threads[t.slot()].waiting.filter(|w| counts(w.operation.label) && !self.is_timed(t))?;
+            let waiting = self.threads[t.slot()].waiting.filter(|w| counts(&w.operation) && !self.is_timed(t))?;
             self.holder(&waiting).map(|id| id.thread)
         };
         let next = |t: ThreadId| match self.state(t) {

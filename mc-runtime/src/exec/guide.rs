@@ -127,7 +127,10 @@ impl Engine {
             return ranks.iter().copied().find(|t| self.can_replay(*t));
         }
         if matches!(self.guide, Guide::Explore) {
-            return ranks.iter().copied().find(|t| self.can_move(*t));
+            let mut able = ranks.iter().copied().filter(|t| self.can_move(*t));
+            let first = able.next()?;
+            let reads = |t: &ThreadId| !self.waits_to_write(*t);
+            return std::iter::once(first).chain(able).find(reads).or(Some(first));
         }
         let runnable: Vec<ThreadId> = ranks.iter().copied().filter(|t| self.can_move(*t)).collect();
         let events = self.explorer.graph.len();

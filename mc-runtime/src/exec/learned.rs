@@ -1,6 +1,8 @@
 //! What must be known from the start of a test: once it is learned, the exploration starts again.
 
-use super::{Engine, Step};
+use super::{Engine, Guide, Step};
+use crate::ops::{BARRIER_ORDER, READER_ORDER};
+use crate::options::Options;
 
 impl Engine {
     /// See `ops::learn`.
@@ -40,6 +42,13 @@ impl Engine {
         #[cfg(not(feature = "unmodified"))]
         false
     }
+}
+
+/// What is taken as known: the order of what reductions that are off leave out. A sampler adds one event after the other, each at its place.
+pub(super) fn from_start(options: &Options, guide: &Guide) -> impl Iterator<Item = u64> {
+    let barriers = (!options.reductions.barriers).then_some(BARRIER_ORDER);
+    let counts_readers = !options.reductions.readers || matches!(guide, Guide::Sample(_));
+    barriers.into_iter().chain(counts_readers.then_some(READER_ORDER)).map(short)
 }
 
 /// Keys of what is learned count by their low 16 bits, which is what a schedule carries.

@@ -7,7 +7,7 @@ use super::arena::Heap;
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::ops::Width;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The place of a location in the running execution.
@@ -29,6 +29,10 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Locations {
     by_address: FxHashMap<usize, LocationId>,
+    /// Which words of eight bytes hold any.
+    words: FxHashSet<usize>,
+    /// Locations of which one has bytes of the other.
+    overlaps: Vec<[LocationId; 2]>,
     places: Vec<Option<Place>>,
     /// What memory outside of the test's own held before the execution.
     saved: Vec<(usize, Width, u64)>,
@@ -38,6 +42,8 @@ impl Locations {
     /// Another execution begins.
     pub(super) fn reset(&mut self) {
         self.by_address.clear();
+        self.words.clear();
+        self.overlaps.clear();
         self.places.clear();
         for (at, width, value) in self.saved.drain(..).rev() {
             write(at, width, value);
@@ -84,11 +90,36 @@ impl Locations {
             self.saved.push((at, width, value));
         }
         graph.set_initial(location, value);
+        if !self.words.insert(at / 8) {
+            self.find_overlaps(location, at, width);
+        }
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
         self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false });
         self.by_address.insert(at, location);
+    }
+
+    /// The word has another location: one with the same bytes, but not all of them the same?
+    #[cold]
+    fn find_overlaps(&mut self, location: LocationId, at: usize, width: Width) {
+        let range = at..at + width.bytes();
+        let overlaps = |place: &Place| {
+            let other = place.at..place.at + place.width.bytes();
+            other != range && other.start < range.end && range.start < other.end
+        };
+        let places = self.places.iter().enumerate();
+        let others = places.filter(|(_, place)| place.as_ref().is_some_and(overlaps));
+        self.overlaps.extend(others.map(|(slot, _)| [LocationId(slot as u32), location]));
+    }
+
+    /// The locations that have some of the bytes of this one, but are not the same.
+    pub(super) fn overlapping(&self, location: LocationId) -> impl Iterator<Item = LocationId> + '_ {
+        self.overlaps.iter().filter_map(move |[a, b]| match location {
+            l if l == *a => Some(*b),
+            l if l == *b => Some(*a),
+            _ => None,
+        })
     }
 
     /// Whether the access at `at` can be the recorded one of `location`; binds it at the first.
@@ -118,6 +149,13 @@ impl Locations {
             (place.value, place.holder) = (event.value, id);
             write(place.at, place.width, event.value);
         }
+    }
+
+    /// The word of a reader-writer lock counts one reader more, or one less.
+    pub(super) fn counted(&mut self, location: LocationId, more: bool) {
+        let place = self.places[location.slot()].as_mut().expect("bound by its access");
+        place.value = if more { place.value.wrapping_add(1) } else { place.value.wrapping_sub(1) };
+        write(place.at, place.width, place.value);
     }
 
     /// The address of a location that was met in this execution.

@@ -25,7 +25,9 @@ mod locations;
 mod memory;
 #[cfg(feature = "unmodified")]
 mod outside;
+mod overlap;
 mod plain;
+mod readers;
 #[cfg(feature = "unmodified")]
 mod repeated;
 pub(crate) mod run;
@@ -48,7 +50,6 @@ use crate::explore::{Explorer, Frontier};
 use crate::graph::Site;
 use crate::hooks;
 use crate::ids::{EventId, ThreadId};
-use crate::ops::BARRIER_ORDER;
 use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
@@ -162,6 +163,7 @@ pub(crate) struct Engine {
     locations: Locations,
     cells: Cells,
     loops: Loops,
+    sections: Vec<crate::graph::readers::Section>,
     other_stacks: Vec<(usize, usize)>,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
@@ -180,7 +182,7 @@ pub(crate) struct Engine {
     pub(crate) late: bool,
     dropped: bool,
     /// How often a thread that had gone on without looking could have been woken spuriously once more.
-    pub wakeups_cut: u64,
+    pub spurious_cut: wakeups::Cut,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -228,11 +230,12 @@ impl Engine {
         }
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
+            learned: learned::from_start(&options, &guide).collect(),
             guide,
             threads: Vec::new(),
             current: ThreadId::MAIN,
             failure: None,
-            learned: (!options.reductions.barriers).then_some(learned::short(BARRIER_ORDER)).into_iter().collect(),
+            sections: Vec::new(),
             symmetry: options.reductions.symmetry,
             likeness: Likeness::default(),
             unused: symmetry::Unused::default(),
@@ -258,7 +261,7 @@ impl Engine {
             deadline: None,
             late: false,
             dropped: false,
-            wakeups_cut: 0,
+            spurious_cut: wakeups::Cut::default(),
             off_schedule: false,
             order: Vec::new(),
             tracer: None,

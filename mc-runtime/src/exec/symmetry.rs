@@ -170,7 +170,8 @@ impl Engine {
 
     /// The twin has not come as far as the running thread, which lets it go on first. If it cannot, it does something else.
     fn lets<T>(&mut self, twin: ThreadId) -> Step<T> {
-        if !self.can_move(twin) {
+        // One that waits to write does something else, too: who writes has waited before it came here.
+        if !self.can_move(twin) || self.waits_to_write(twin) {
             return self.told_apart();
         }
         self.me().state = State::Ready;

@@ -5,6 +5,7 @@ use super::run::TestBody;
 use super::spin::Rounds;
 use super::symmetry::Row;
 use super::wakeups::Woken;
+use super::weak::{Failed, Run};
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
@@ -127,9 +128,13 @@ pub(crate) struct Thread {
     /// How many of its weak compare-exchanges have failed spuriously.
     pub spurious: u32,
     /// What was chosen for those to come.
-    pub weak: Vec<super::weak::Run>,
+    pub weak: Vec<Run>,
     /// Those that have failed since they last succeeded.
     pub weakly_failed: Vec<*const std::panic::Location<'static>>,
+    /// Its last weak compare-exchange that failed for no reason, until it comes to the next one.
+    pub failed: Option<Failed>,
+    /// After such a failure it has done something else than to come back.
+    pub strays: bool,
     /// How often it was woken spuriously.
     pub wakeups: u32,
     /// When that was the last time, and it has not waited again.
@@ -235,6 +240,8 @@ impl Default for Thread {
             drawn: 0,
             weak: Vec::new(),
             weakly_failed: Vec::new(),
+            failed: None,
+            strays: false,
             wakeups: 0,
             woken: None,
             unlooked: false,
@@ -284,6 +291,7 @@ impl Thread {
         self.weak.clear();
         self.weakly_failed.clear();
         (self.wakeups, self.woken, self.unlooked) = (0, None, false);
+        (self.failed, self.strays) = (None, false);
         self.acquired.clear();
         #[cfg(feature = "unmodified")]
         {

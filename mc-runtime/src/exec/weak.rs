@@ -4,6 +4,7 @@
 //! that somebody else has. So there it is made once, for the first time that the compare-exchange would succeed: a *run* lasts from the choice to that time. Rounds
 //! before are failures of their own kind, with or without it. A run that ends without that time, because the thread gives up, is what the other choice is too, and is dropped.
 
+use super::access::has_effect;
 use super::{Engine, Step};
 use crate::options::MemoryModel;
 use std::panic::Location;
@@ -30,17 +31,42 @@ pub(crate) enum Weak {
     Open,
 }
 
+/// A failure for no reason.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed {
+    at: *const Location<'static>,
+    /// How many events the thread had made after it.
+    position: usize,
+}
+
 impl Engine {
     /// The running thread comes to the weak compare-exchange at `at`. On x86 it is the strong one.
     pub(crate) fn weak(&mut self, at: Place) -> Weak {
         let limit = self.options.spurious_failures;
         let x86 = self.options.memory_model == MemoryModel::Tso;
+        let comes_back = self.has_come_back(at);
         let me = self.me();
+        me.failed = None;
+        me.strays |= !comes_back;
         if let Some(run) = me.weak.iter().find(|run| ptr::eq(run.at, at)) {
             return if run.fails { Weak::Fails } else { Weak::Strong };
         }
         let used = me.spurious + me.weak.iter().filter(|run| run.fails).count() as u32;
-        if self.cutting || x86 || used >= limit { Weak::Strong } else { Weak::Open }
+        if self.cutting || x86 || used >= limit {
+            self.spurious_cut.failures += u64::from(self.me_ref().strays && !x86 && limit > 0);
+            return Weak::Strong;
+        }
+        Weak::Open
+    }
+
+    /// Has the running thread, since its weak compare-exchange failed for no reason, come straight back to that? Then one failure more is like one round more.
+    fn has_come_back(&self, at: Place) -> bool {
+        let me = self.me_ref();
+        let graph = &self.explorer.graph;
+        me.failed.is_none_or(|failed| {
+            let since = &graph.thread(self.current)[failed.position..me.position];
+            ptr::eq(failed.at, at) && !since.iter().any(|event| has_effect(graph, event))
+        })
     }
 
     /// That was chosen.
@@ -53,6 +79,7 @@ impl Engine {
         let me = self.me();
         if failed_spuriously {
             me.spurious += 1;
+            me.failed = Some(Failed { at, position: me.position });
             me.rounds.clear(); // the next round, in which it does not fail so, is another
         }
         me.weak.retain(|run| !ptr::eq(run.at, at));

@@ -58,6 +58,8 @@ pub(crate) enum Item {
         location: LocationId,
         /// What it would read.
         write: EventId,
+        /// See [`New::sections`](crate::graph::extend::New).
+        sections: u64,
         /// Where it waits.
         site: Site,
     },

@@ -5,16 +5,19 @@
 //! Not here: what is consistent (`model`), and running the test along a graph (`exec`).
 
 mod frontier;
+mod readers;
 mod revisit;
 mod symmetry;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use frontier::{Frontier, Item};
+pub(crate) use readers::MOST_SECTIONS;
 
 use frontier::Basis;
 
 use crate::graph::extend::New;
+use crate::graph::readers::ALL;
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::model::{Buffers, Suspect, coherence, order_exists};
@@ -31,6 +34,7 @@ pub(crate) struct Explorer {
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
+    sets: readers::Sets,
     /// How many items were taken from the frontier.
     #[cfg(test)]
     taken: u64,
@@ -57,13 +61,14 @@ pub(crate) enum Next {
 impl Explorer {
     /// An explorer at the empty graph.
     pub(crate) fn new(model: MemoryModel, frontier: Frontier) -> Self {
-        let (buffers, revisit) = Default::default();
+        let (buffers, revisit, sets) = Default::default();
         Explorer {
             graph: Graph::new(),
             frontier,
             model,
             buffers,
             revisit,
+            sets,
             #[cfg(test)]
             taken: 0,
         }
@@ -101,6 +106,9 @@ impl Explorer {
 
     /// Does a guarded read-modify-write have to wait, as things are?
     pub(crate) fn must_wait(&self, operation: &Operation, location: LocationId) -> bool {
+        if operation.code == Code::WriteLock {
+            return self.graph.lock_word(location) != 0;
+        }
         operation.may_wait() && operation.must_wait(self.graph.value(location, self.graph.mo_max(location)))
     }
 
@@ -113,6 +121,9 @@ impl Explorer {
         location: LocationId,
         site: Site,
     ) -> EventId {
+        if operation.code == Code::WriteLock {
+            return self.add_write_lock(thread, operation, location, site);
+        }
         let last = self.graph.mo_max(location);
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
         let new = New { location, rf: EventId::INIT, after: last, ..New::plain(thread, operation, 0) };
@@ -156,9 +167,9 @@ impl Explorer {
             if event.operation.must_wait(old) {
                 continue;
             }
-            let updates = event.operation.result(old).is_some();
+            let alone = event.operation.result(old).is_some() || event.operation.locks();
             let rival = coherence::rival(&self.graph, event.location, index).filter(|r| *r != id);
-            if updates && rival.is_some_and(|r| self.graph.event(r).settled) {
+            if alone && rival.is_some_and(|r| self.graph.event(r).settled) {
                 continue; // atomicity could not be restored
             }
             self.push(Item::ReadFrom { at: id, write });
@@ -232,8 +243,10 @@ impl Explorer {
         site: Site,
         tried: &[u64],
     ) {
-        let count = self.graph.thread(thread).len();
-        let first = coherence::earliest(&self.graph, location, thread, count);
+        let first = self.earliest(thread, location);
+        if operation.code == Code::WriteLock {
+            return self.push_write_locks(thread, operation, location, site, first);
+        }
         for index in first..=self.graph.mo(location).len() {
             let write = self.graph.mo_at(location, index);
             let old = self.graph.value(location, write);
@@ -241,11 +254,12 @@ impl Explorer {
                 continue;
             }
             let rival = coherence::rival(&self.graph, location, index);
-            if operation.result(old).is_some() && rival.is_some_and(|r| self.graph.event(r).settled) {
+            let alone = operation.result(old).is_some() || operation.locks();
+            if alone && rival.is_some_and(|r| self.graph.event(r).settled) {
                 continue;
             }
             let len = self.graph.len() as u32;
-            self.push(Item::Overtake { len, thread, operation, location, write, site });
+            self.push(Item::Overtake { len, thread, operation, location, write, sections: ALL, site });
         }
     }
 
@@ -266,17 +280,16 @@ impl Explorer {
                 Item::ReadFrom { at, write } => self.read_from(at, write),
                 Item::Place { at, after } => self.place(at, after),
                 Item::Revisit { len, write, read, basis } => self.backward(len, write, read, basis),
-                Item::Overtake { len, thread, operation, location, write, site } => {
+                Item::Overtake { len, thread, operation, location, write, sections, site } => {
                     self.graph.truncate(len as usize);
-                    let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
                     let new = New { location, rf: write, added_max: false, ..New::plain(thread, operation, 0) };
-                    let id = self.graph.add(new, site);
-                    let updates = self.graph.event(id).updates();
-                    let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
-                    if updates {
-                        self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
+                    if operation.code == Code::WriteLock {
+                        self.write_lock(New { sections, ..new }, site)
+                    } else {
+                        let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
+                        let id = self.graph.add(new, site);
+                        self.competes(id, rival)
                     }
-                    run
                 }
             };
             if run {
@@ -318,8 +331,20 @@ impl Explorer {
         let rival = coherence::rival(&self.graph, new.location, index);
         let added_max = write == self.graph.mo_max(new.location); // an await that tried an older write first
         let id = self.graph.add(New { rf: write, added_max, ..new }, site);
-        let updates = self.graph.event(id).updates();
+        self.competes(id, rival)
+    }
+
+    /// An event was added that reads what `rival` has read and updated. Is the graph to be executed?
+    fn competes(&mut self, id: EventId, rival: Option<EventId>) -> bool {
+        let event = self.graph.event(id);
+        if event.operation.code == Code::ReadLock
+            && let Some(rival) = rival
+        {
+            self.push_rival(id, rival);
+            return false;
+        }
         // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
+        let updates = event.updates();
         let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
         if updates {
             self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });

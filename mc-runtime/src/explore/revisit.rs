@@ -70,6 +70,22 @@ impl Explorer {
         }
     }
 
+    /// Puts the revisit of `rival`, which waits again then, by `new` into the frontier. Both lock a reader-writer lock, in the same generation.
+    pub(super) fn push_rival(&mut self, new: EventId, rival: EventId) {
+        if self.graph.prefix(new).contains(rival) {
+            return;
+        }
+        self.cut_for(new, rival);
+        let (graph, cut) = (&self.graph, &self.revisit.cut);
+        let prefix = graph.prefix(new);
+        let from = graph.event(rival).stamp as usize;
+        let mut deleted = graph.order()[from..].iter().filter(|x| !prefix.contains(**x));
+        if deleted.all(|x| graph.event(*x).added_max && as_if_unrevisited(graph, *x, new, cut)) {
+            let len = graph.len() as u32;
+            self.push(Item::Revisit { len, write: new, read: rival, basis: Basis::WithoutWrite });
+        }
+    }
+
     /// Makes the graph in which `read` reads from `write`. Returns whether it is to be executed.
     pub(super) fn backward(&mut self, len: u32, write: EventId, read: EventId, basis: Basis) -> bool {
         self.graph.truncate(len as usize);

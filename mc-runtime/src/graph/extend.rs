@@ -4,6 +4,7 @@
 
 use super::clock::ClockRef;
 use super::event::{Event, Message};
+use super::readers::ALL;
 use super::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
@@ -25,13 +26,16 @@ pub(crate) struct New {
     pub value: u64,
     /// See [`Event::added_max`].
     pub added_max: bool,
+    /// For the lock of a writer: which of the readers' sections of its generation come before it, as bits.
+    pub sections: u64,
 }
 
 impl New {
     /// An event that neither reads nor writes.
     pub(crate) fn plain(thread: ThreadId, operation: Operation, value: u64) -> Self {
         let none = EventId::INIT;
-        New { thread, operation, location: LocationId::NONE, rf: none, after: none, value, added_max: true }
+        let (location, sections) = (LocationId::NONE, ALL);
+        New { thread, operation, location, rf: none, after: none, value, added_max: true, sections }
     }
 }
 
@@ -96,7 +100,9 @@ impl Graph {
     /// What follows from where an event is: result, place, clocks. `known`: what its thread knew before.
     fn complete(&mut self, id: EventId, new: &New, known: Known) {
         let writes = new.operation.has_location() && self.take_effect(id, new);
-        let learns = !new.rf.is_init() || new.operation.code == Code::Fence || self.twin(id.thread).is_some();
+        let code = new.operation.code;
+        let learns =
+            !new.rf.is_init() || matches!(code, Code::Fence | Code::ReadLock) || self.twin(id.thread).is_some();
         if writes || learns {
             self.set_clocks(id, new, writes, known);
         }
@@ -106,7 +112,7 @@ impl Graph {
     /// An access gets its result and its place in modification order. Does it write?
     fn take_effect(&mut self, id: EventId, new: &New) -> bool {
         let (result, after) = match new.operation.code {
-            Code::Load => return false,
+            Code::Load | Code::ReadLock | Code::ReadUnlock => return false,
             Code::Store => (Some(new.operation.a), new.after),
             _ => (new.operation.result(self.value(new.location, new.rf)), new.rf),
         };
@@ -150,6 +156,9 @@ impl Graph {
             let prefix = self.event(counterpart).prefix;
             known.prefix = self.clocks.join(known.prefix, prefix, (counterpart.thread, id.index + 1), own);
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
+        }
+        if new.operation.locks() {
+            (known.prefix, known.hb) = self.join_sections(id, new.rf, new.sections, known.prefix, known.hb);
         }
         if code == Code::Fence {
             if order.acquires() {

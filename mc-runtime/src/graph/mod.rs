@@ -11,6 +11,7 @@
 pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod extend;
+pub(crate) mod readers;
 pub(crate) mod restrict;
 pub(crate) mod symmetry;
 
@@ -41,6 +42,8 @@ pub(crate) struct Graph {
     initial: Vec<u64>,
     clocks: Clocks,
     seq_cst: u32,
+    /// Memory that is kept.
+    sections: Vec<readers::Section>,
 }
 
 impl Graph {

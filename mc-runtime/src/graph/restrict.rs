@@ -34,7 +34,8 @@ impl Graph {
     pub(crate) fn restrict(&mut self, from: &Graph, cut: &Cut, write: EventId) -> Option<EventId> {
         let read = cut.read.expect("a revisit has a read");
         let source = from.event(read);
-        let waits = source.operation.must_wait(from.value(source.location, write));
+        // What a reader-writer lock is revisited by has come before it.
+        let waits = source.operation.locks() || source.operation.must_wait(from.value(source.location, write));
         self.clear_for(from);
         self.copy_threads(from, cut);
         self.copy_first(from, source);

@@ -79,6 +79,9 @@ impl Graph {
         if event.location == other.location {
             return !event.writes && !other.writes && event.rf == other.rf;
         }
+        if code == Code::WriteLock {
+            return false; // others may have read there
+        }
         // Each in what is its own: it was not written there, or by itself.
         let own = |source: EventId, thread| (!source.is_init()).then_some((source.thread == thread, source.index));
         let (mine, theirs) = (own(event.rf, id.thread), own(other.rf, counterpart.thread));

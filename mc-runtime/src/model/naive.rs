@@ -82,12 +82,19 @@ pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
     for &id in ids.iter().filter(|id| !graph.event(**id).rf.is_init()) {
         rf.rows[at(graph.event(id).rf)][at(id)] = true;
     }
+    for (id, end) in sections_before_writers(graph) {
+        let Some(end) = end else { return false };
+        rf.rows[at(end)][at(id)] = true;
+    }
     if !po.clone().or(&rf).acyclic() {
         return false;
     }
     match model {
         MemoryModel::Sc => po.or(&rf).or(&mo).or(&fr).acyclic(),
-        MemoryModel::Rc20 => rc20(graph, po, rf.or(&mo).or(&fr).closure()),
+        MemoryModel::Rc20 => {
+            let past = po.clone().or(&rf).closure();
+            rc20(graph, po, past, rf.or(&mo).or(&fr).closure())
+        }
         MemoryModel::Tso => tso(graph, &po, &rf, &mo.or(&fr)),
     }
 }
@@ -106,6 +113,7 @@ fn tso(graph: &Graph, po: &Relation, rf: &Relation, writes_later: &Relation) -> 
     }
     let locked = |i: usize| match code(i) {
         Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) | Code::Arrive => true,
+        Code::ReadLock | Code::ReadUnlock | Code::WriteLock => true,
         Code::Store => event(i).is_seq_cst(),
         _ => false,
     };
@@ -121,10 +129,22 @@ fn tso(graph: &Graph, po: &Relation, rf: &Relation, writes_later: &Relation) -> 
     preserved.or(&po.then(&fence).then(po)).or(&external).or(writes_later).acyclic()
 }
 
-fn rc20(graph: &Graph, po: Relation, eco: Relation) -> bool {
+/// Each lock of a writer, with the ends of the sections of readers in the generation that it ends.
+fn sections_before_writers(graph: &Graph) -> Vec<(EventId, Option<EventId>)> {
+    let mut found = Vec::new();
+    let mut sections = Vec::new();
+    for &id in graph.order().iter().filter(|id| graph.event(**id).operation.code == Code::WriteLock) {
+        let event = graph.event(id);
+        graph.sections(event.location, event.rf, &mut sections);
+        found.extend(sections.iter().map(|section| (id, section.end)));
+    }
+    found
+}
+
+fn rc20(graph: &Graph, po: Relation, past: Relation, eco: Relation) -> bool {
     let n = graph.len();
     let ids = graph.order();
-    let sw = synchronises(graph);
+    let sw = synchronises(graph, &past);
     let hb = po.clone().or(&sw).closure();
     let reverse = |i: usize, j: usize| eco.rows[j][i];
     for i in 0..n {
@@ -141,9 +161,19 @@ fn rc20(graph: &Graph, po: Relation, eco: Relation) -> bool {
     sc.then(&shb).then(&sc).or(&before.then(&eco).then(&after)).acyclic()
 }
 
-fn synchronises(graph: &Graph) -> Relation {
+fn synchronises(graph: &Graph, past: &Relation) -> Relation {
     let at = |id: EventId| graph.event(id).stamp as usize;
     let mut sw = Relation::new(graph.len());
+    for (id, end) in sections_before_writers(graph) {
+        end.into_iter().for_each(|end| sw.rows[at(end)][at(id)] = true);
+    }
+    for &id in graph.order().iter().filter(|id| graph.event(**id).operation.code == Code::ReadLock) {
+        let event = graph.event(id);
+        let mut sections = Vec::new();
+        graph.sections(event.location, event.rf, &mut sections);
+        let ends = sections.iter().filter_map(|section| section.end);
+        ends.filter(|end| past.rows[at(*end)][at(id)]).for_each(|end| sw.rows[at(end)][at(id)] = true);
+    }
     for &id in graph.order() {
         let event = graph.event(id);
         if event.rf.is_init() {

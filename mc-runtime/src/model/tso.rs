@@ -61,6 +61,7 @@ fn role(event: &Event) -> Role {
         Code::Store | Code::Fence if event.operation.order == Order::SeqCst => Role::Barrier,
         Code::Store | Code::Spawn | Code::End => Role::Store,
         Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
+        Code::ReadLock | Code::ReadUnlock | Code::WriteLock => Role::Barrier,
         Code::Fence | Code::Choose | Code::Block => Role::None,
     }
 }

@@ -37,6 +37,9 @@ enum Access {
     Guarded,
     Arrive,
     Pass,
+    ReadLock,
+    ReadUnlock,
+    WriteLock,
 }
 
 impl Kind {
@@ -57,6 +60,9 @@ impl Kind {
             }
             Code::Arrive => Access::Arrive,
             Code::Pass => Access::Pass,
+            Code::ReadLock => Access::ReadLock,
+            Code::ReadUnlock => Access::ReadUnlock,
+            Code::WriteLock => Access::WriteLock,
             _ => unreachable!("no access of a location"),
         };
         let Operation { order, failure, width, label, .. } = *operation;
@@ -78,6 +84,9 @@ impl Kind {
             Access::Guarded => Code::Guarded(self.test, self.update),
             Access::Arrive => Code::Arrive,
             Access::Pass => Code::Pass,
+            Access::ReadLock => Code::ReadLock,
+            Access::ReadUnlock => Code::ReadUnlock,
+            Access::WriteLock => Code::WriteLock,
         };
         Operation { a, b, code, order: self.order, failure: self.failure, width: self.width, label: self.label }
     }

@@ -14,7 +14,6 @@ pub enum Width {
     W64,
 }
 
-#[cfg(feature = "unmodified")]
 impl Width {
     pub(crate) fn bytes(self) -> usize {
         match self {

@@ -7,12 +7,13 @@
 mod context;
 mod entry;
 mod kinds;
+mod unordered;
 mod weak;
 
 use crate::exec::{Body, Engine, is_static as in_writable_data};
 pub use crate::exec::{Looked, Until};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{ARRIVALS, Code, Operation, Order};
+use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
 pub use context::Cut;
@@ -32,6 +33,7 @@ use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+pub use unordered::{BARRIER_ORDER, READER_ORDER, arrive, pass, read_lock, read_unlock, write_lock};
 pub use weak::compare_exchange;
 
 /// A thread of the running execution.
@@ -97,29 +99,6 @@ pub fn woken_spuriously(by_lock: bool) {
 #[inline(always)]
 pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Label) -> Option<u64> {
     access(at, Operation::guarded(guard, width, order.into(), label)).map(|a| a.old)
-}
-
-/// [Learned](learn) when somebody asks who came last to a barrier, or more threads come than there are places: from then on [`arrive`] must not be called.
-pub const BARRIER_ORDER: u64 = u64::from_le_bytes(*b"barriers") | 1;
-
-/// Comes to a barrier of `places` places, whose 32-bit word has the number of arrivals in its low 16 bits and the generation above; returns the old word.
-/// The last to come adds what makes the arrivals 0 and the generation the next.
-///
-/// Who comes first is no choice: whoever meets at a barrier goes on only after all have come. That holds as long as no more than `places` threads ever come;
-/// otherwise [`BARRIER_ORDER`] is learned.
-#[track_caller]
-#[inline(always)]
-pub fn arrive(at: *mut (), places: u16, label: Label) -> Option<u32> {
-    let operation = operation(Code::Arrive, (u64::from(places), 0), Width::W32, Ordering::AcqRel, label);
-    access(at, operation).map(|a| a.old as u32)
-}
-
-/// Waits until the barrier has left the generation of `word`; all arrivals of it happen before.
-#[track_caller]
-#[inline(always)]
-pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
-    let generation = u64::from(word) & !ARRIVALS;
-    access(at, operation(Code::Pass, (generation, 0), Width::W32, Ordering::Acquire, label)).is_some()
 }
 
 /// A fence.

@@ -102,6 +102,9 @@ impl Digest {
             Code::Block => 10,
             Code::Arrive => 11,
             Code::Pass => 12,
+            Code::ReadLock => 13,
+            Code::ReadUnlock => 14,
+            Code::WriteLock => 15,
         };
         self.0 = (self.0 ^ (kind | thread << 8)).wrapping_mul(0x9e37_79b1).rotate_left(13);
     }

@@ -148,6 +148,7 @@ impl fmt::Display for Reduction {
         out.pad(match self {
             Self::Await => "await",
             Self::Barrier => "barrier",
+            Self::Readers => "readers",
             Self::Retry => "retry",
             Self::Symmetry => "symmetry",
             Self::All => "all",
@@ -162,6 +163,7 @@ impl FromStr for Reduction {
         match text {
             "await" => Ok(Self::Await),
             "barrier" => Ok(Self::Barrier),
+            "readers" => Ok(Self::Readers),
             "retry" => Ok(Self::Retry),
             "symmetry" => Ok(Self::Symmetry),
             "all" => Ok(Self::All),
@@ -231,7 +233,7 @@ mod tests {
             assert_eq!(serde_json::to_value(model).unwrap(), model.to_string());
             assert_eq!(crate::settings::memory_model(&model.to_string()), Ok(model));
         }
-        for reduction in [Reduction::Await, Reduction::Barrier, Reduction::Retry, Reduction::All] {
+        for reduction in [Reduction::Await, Reduction::Barrier, Reduction::Readers, Reduction::Retry, Reduction::All] {
             assert_eq!(serde_json::to_value(reduction).unwrap(), reduction.to_string());
             assert_eq!(reduction.to_string().parse(), Ok(reduction));
         }

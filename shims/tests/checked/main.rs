@@ -11,6 +11,7 @@ mod futures;
 mod locals;
 mod locks;
 mod once;
+mod readers;
 mod threads;
 mod waiting;
 mod wakeups;

@@ -72,6 +72,30 @@ fn a_weak_exchange_may_fail_for_no_reason() {
 }
 
 #[test]
+fn a_proof_is_none_where_a_second_failure_for_no_reason_could_matter() {
+    // In a row, not in a loop: each of them may fail.
+    fn twice() {
+        let number = AtomicUsize::new(0);
+        let exchanged = || number.compare_exchange_weak(0, 1, Acquire, Relaxed).is_ok();
+        let first = exchanged();
+        assert!(first || number.compare_exchange_weak(0, 1, Acquire, Relaxed).is_ok(), "both failed");
+    }
+    let outcome = check_with(&Options::default(), twice);
+    let bounds: Vec<_> = outcome.bounds.iter().map(|bound| (&bound.limit[..], bound.value, bound.cut)).collect();
+    assert_eq!((outcome.verdict, &bounds[..]), (Verdict::Bounded, &[("spurious_failures", 1, 1)][..]), "{outcome:?}");
+    let failure = &check_with(&Options { spurious_failures: 2, ..Options::default() }, twice).failures[0];
+    assert_eq!((failure.kind, &failure.message[..]), (Panic, "both failed"));
+    // One that is tried again at once is as if it had not been tried, also where another such loop follows.
+    proved(3, || {
+        let number = AtomicUsize::new(0);
+        for next in 0..2 {
+            while number.compare_exchange_weak(next, next + 1, Acquire, Relaxed).is_err() {}
+        }
+        assert_eq!(number.load(Relaxed), 2);
+    });
+}
+
+#[test]
 fn a_weak_exchange_in_a_loop_loses_nothing() {
     fn add(number: &AtomicUsize) {
         let mut seen = number.load(Relaxed);

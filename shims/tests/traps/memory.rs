@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
 use mc::sync::Arc;
-use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
 use mc::thread;
-use mc_runtime::outcome::FailureKind::{DoubleFree, Leak, UseAfterFree};
+use mc_runtime::outcome::FailureKind::{DataRace, DoubleFree, Leak, UseAfterFree};
 
 use super::{fails, proved};
 
@@ -42,6 +42,54 @@ fn free<T>(at: Shared<T>) {
     // SAFETY: on purpose not, in some tests; the block is from `boxed`.
     drop(unsafe { Box::from_raw(at.get()) });
 }
+
+/// The byte of a word at an offset.
+fn byte(word: &AtomicU32, offset: usize) -> &AtomicU8 {
+    // SAFETY: the byte is in the word, and lives as long. That both are accessed at once is what the tests are about.
+    unsafe { &*std::ptr::from_ref(word).cast::<AtomicU8>().add(offset) }
+}
+
+#[test]
+fn unordered_atomic_accesses_of_different_sizes_are_a_race() {
+    for offset in [0, 1, 3] {
+        OFFSET.store(offset, Relaxed);
+        let failure = fails(DataRace, || {
+            let word = Arc::new(AtomicU32::new(0));
+            let theirs = word.clone();
+            let thread = thread::spawn(move || byte(&theirs, OFFSET.load(Relaxed)).store(1, Relaxed));
+            let seen = word.load(Relaxed);
+            thread.join().unwrap();
+            assert_eq!(seen, 0);
+        });
+        assert!(failure.message.contains("of 4 bytes") && failure.message.contains("of 1 bytes"), "{failure:?}");
+    }
+    // Not at the same time, not the same bytes, or both only read.
+    proved(1, || {
+        let word = Arc::new(AtomicU32::new(0));
+        let theirs = word.clone();
+        thread::spawn(move || byte(&theirs, 1).store(1, Relaxed)).join().unwrap();
+        assert_eq!(word.load(Relaxed), 1 << 8);
+        word.store(2, Relaxed);
+        assert_eq!(byte(&word, 0).load(Relaxed), 2);
+    });
+    proved(1, || {
+        let word = Arc::new(AtomicU32::new(0));
+        let theirs = word.clone();
+        let thread = thread::spawn(move || byte(&theirs, 1).store(1, Relaxed));
+        byte(&word, 2).store(1, Relaxed);
+        thread.join().unwrap();
+    });
+    proved(1, || {
+        let word = Arc::new(AtomicU32::new(7));
+        let theirs = word.clone();
+        let thread = thread::spawn(move || assert_eq!(byte(&theirs, 0).load(Relaxed), 7));
+        assert_eq!(word.load(Relaxed), 7);
+        thread.join().unwrap();
+    });
+}
+
+/// Which byte the running test accesses.
+static OFFSET: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 #[test]
 fn an_access_may_come_after_the_free() {

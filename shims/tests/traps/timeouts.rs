@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::sync::atomic::AtomicBool;
-use mc::sync::{Arc, Condvar, Mutex};
+use mc::sync::{Arc, Condvar, Mutex, RwLock};
 use mc::thread;
 use mc::time::{Duration, Instant};
 use mc_runtime::options::Options;
@@ -23,6 +23,24 @@ fn a_loop_that_sleeps_until_a_deadline_reaches_it() {
             assert!(Instant::now() < deadline, "too late");
             thread::sleep(Duration::from_millis(300));
         }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_that_waits_for_itself_to_leave_is_a_deadlock_although_others_look_at_the_time() {
+    fails(Deadlock, || {
+        let shared = Arc::new((RwLock::new(()), Mutex::new(false), Condvar::new()));
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            let mut done = theirs.1.lock().unwrap();
+            while !*done {
+                done = theirs.2.wait_timeout(done, Duration::from_secs(1)).unwrap().0;
+            }
+        });
+        let _reader = shared.0.read().unwrap();
+        drop(shared.0.write().unwrap());
+        *shared.1.lock().unwrap() = true;
         thread.join().unwrap();
     });
 }

@@ -1,11 +1,10 @@
 //! How many executions an optimal checker needs: one for each class of executions that differ only in the order of independent
 //! operations or in which of several symmetric threads does what, and none that is blocked. So it is known where ours makes more, and that nobody can make fewer.
 //!
-//! Source: the executable specification (`tests/spec/exploration.py`, `tests/spec/symmetry.py`), asked for the small parameters under `rc20`. A formula
+//! Source: the executable specification (`tests/spec/exploration.py`, `tests/spec/symmetry.py`, `tests/spec/readers.py`), asked for the small parameters under `rc20`. A formula
 //! continues what it says; `lastzero` is also in Abdulla et al., POPL 2014, `indexer` in Flanagan and Godefroid, POPL 2005.
 //! Where a thread waits in a loop, a wait without repeated rounds is taken for a lock.
-//! Not here: workloads whose loops the specification cannot say (queues, `seqlock`, `peterson`), nor `rwlock`, whose count
-//! depends on what two readers are taken to order.
+//! Not here: workloads whose loops the specification cannot say (queues, `seqlock`, `peterson`).
 
 /// The executions of a workload that are needed, where that is known.
 pub fn optimum(workload: &str, parameters: &[usize]) -> Option<u64> {
@@ -30,6 +29,8 @@ pub fn optimum(workload: &str, parameters: &[usize]) -> Option<u64> {
         ("history", &[n]) => n + 2,
         // Each reader sees the store or does not.
         ("readers", &[n]) => 1 << n,
+        // Readers that are alike are each before, between or after the writers, which are alike too.
+        ("rwlock", &[readers, writers]) => factorial(readers + writers) / factorial(readers) / factorial(writers),
         ("lastzero", &[n]) => (n + 3) * (1 << n) / 4,
         // Each fork has a first owner; that all are taken in one direction round the table cannot be.
         ("philosophers", &[n]) => (1 << n) - 2,

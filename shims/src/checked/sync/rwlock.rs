@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{LockResult, TryLockError, TryLockResult};
 
-use mc_runtime::ops::{Guard, Label, Rmw, Test, Update};
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 
 use super::poison::{Entered, Flag};
 use crate::checked::statics;
@@ -78,13 +78,56 @@ impl RawRwLock {
     }
 }
 
+/// The lock of an [`RwLock`]: its readers have no order, as long as nobody looks whether the lock is free.
+struct Lock(RawRwLock);
+
+impl Lock {
+    /// Is the order of readers left out? Then the state's events are not those of [`RawRwLock`].
+    fn commutes() -> bool {
+        ops::controlled() && !ops::learned(ops::READER_ORDER)
+    }
+
+    #[track_caller]
+    fn read(&self) {
+        if !(Self::commutes() && ops::read_lock(self.0.0.at(), Label::RwLockRead)) {
+            self.0.read();
+        }
+    }
+
+    #[track_caller]
+    fn try_read(&self) -> bool {
+        ops::learn(ops::READER_ORDER);
+        self.0.try_read().is_some()
+    }
+
+    #[track_caller]
+    fn read_unlock(&self) {
+        if !(Self::commutes() && ops::read_unlock(self.0.0.at(), Label::RwLockReadUnlock)) {
+            self.0.read_unlock();
+        }
+    }
+
+    #[track_caller]
+    fn write(&self) {
+        if !(Self::commutes() && ops::write_lock(self.0.0.at(), Label::RwLockWrite)) {
+            self.0.write();
+        }
+    }
+
+    #[track_caller]
+    fn try_write(&self) -> bool {
+        ops::learn(ops::READER_ORDER);
+        self.0.try_write()
+    }
+}
+
 /// Joins the readers when there is no writer.
 pub(in crate::checked) const READ: Guard =
     Guard { test: Test::Mask { mask: WRITER, want: 0 }, update: Update::KeepAdd { keep: !0, add: 1 } };
 
 /// A reader-writer lock, as [`std::sync::RwLock`].
 pub struct RwLock<T: ?Sized> {
-    raw: RawRwLock,
+    raw: Lock,
     poison: Flag,
     data: UnsafeCell<T>,
 }
@@ -100,7 +143,7 @@ impl<T> RwLock<T> {
     /// A new, unlocked lock.
     #[inline]
     pub const fn new(t: T) -> Self {
-        Self { raw: RawRwLock::new(), poison: Flag::new(), data: UnsafeCell::new(t) }
+        Self { raw: Lock(RawRwLock::new()), poison: Flag::new(), data: UnsafeCell::new(t) }
     }
 }
 
@@ -123,7 +166,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.touched();
-        if self.raw.try_read().is_some() { Ok(RwLockReadGuard::new(self)?) } else { Err(TryLockError::WouldBlock) }
+        if self.raw.try_read() { Ok(RwLockReadGuard::new(self)?) } else { Err(TryLockError::WouldBlock) }
     }
 
     /// Waits until nobody holds the lock and takes it.
@@ -216,7 +259,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
     // Not `&'rwlock RwLock<T>`: the guard is covariant in `T`, as std's is. The pointer also makes it `!Send`.
     data: NonNull<T>,
-    raw: &'rwlock RawRwLock,
+    raw: &'rwlock Lock,
 }
 
 // SAFETY: a shared guard gives `&T` only, so `T: Sync` is enough.
@@ -283,7 +326,7 @@ impl<'rwlock, T: ?Sized> RwLockWriteGuard<'rwlock, T> {
     pub fn downgrade(s: Self) -> RwLockReadGuard<'rwlock, T> {
         let s = ManuallyDrop::new(s);
         s.lock.poison.leave(s.entered);
-        s.lock.raw.downgrade();
+        s.lock.raw.0.downgrade();
         RwLockReadGuard::without_poison(s.lock)
     }
 }
@@ -307,7 +350,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
         self.lock.poison.leave(self.entered);
-        self.lock.raw.write_unlock();
+        self.lock.raw.0.write_unlock();
     }
 }
 

@@ -148,7 +148,7 @@ impl<T> Channel<T> {
             Room::Bounded(_) => {
                 let test = Test::Not { mask: !CLOSED, unwanted: 0 };
                 let update = Update::KeepAdd { keep: !0, add: ONE.wrapping_neg() };
-                self.word.wait(Guard { test, update }, Relaxed, Label::ChannelSend)
+                self.word.wait(Guard { test, update }, Acquire, Label::ChannelSend)
             }
             Room::Rendezvous => {
                 let test = Test::Not { mask: GONE | WAITING | POLLING, unwanted: 0 };
@@ -176,7 +176,7 @@ impl<T> Channel<T> {
             }
             let (has, order) = match self.room {
                 Room::Rendezvous => (room & WAITING != 0, Acquire),
-                Room::Counted(_) | Room::Bounded(_) => (room >= ONE, Relaxed),
+                Room::Counted(_) | Room::Bounded(_) => (room >= ONE, Acquire),
             };
             if !has {
                 return Err((value, Refused::Full));
@@ -296,7 +296,8 @@ impl<T> Channel<T> {
         }
         let value = self.take()?;
         if let Room::Bounded(_) = self.room {
-            self.word.rmw(Rmw::Add, ONE, Relaxed, Label::ChannelRoom);
+            // Whoever sends into the room comes after what made it, as with std's channel, though std does not promise it.
+            self.word.rmw(Rmw::Add, ONE, Release, Label::ChannelRoom);
         }
         Some(value)
     }
