@@ -82,7 +82,8 @@ type Create =
 ///
 /// # Safety
 /// As `pthread_create(3)`.
-#[unsafe(no_mangle)]
+// A sanitizer has to see threads start, and takes the same place (`tests/sanitize.py`).
+#[cfg_attr(not(mc_sanitizer), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,

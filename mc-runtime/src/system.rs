@@ -3,6 +3,7 @@
 use std::arch::asm;
 use std::ffi::{CStr, c_long, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A function of the C library.
@@ -26,6 +27,23 @@ pub unsafe fn call(number: c_long, arguments: [usize; 6]) -> c_long {
         );
     }
     answer
+}
+
+/// Has `end` called with `value` when the calling thread ends, after the destructors of all its thread-locals. One value for each thread, and one `end` for all;
+/// false if the system has no room for that.
+///
+/// # Safety
+/// `end` may be called with `value` then, by this thread.
+pub unsafe fn at_end_of_thread(value: *mut c_void, end: unsafe extern "C" fn(*mut c_void)) -> bool {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: a place for a key.
+        let made = unsafe { libc::pthread_key_create(&mut key, Some(end)) };
+        (made == 0).then_some(key)
+    });
+    // SAFETY: the key was made above, and is never deleted.
+    key.is_some_and(|key| unsafe { libc::pthread_setspecific(key, value) } == 0)
 }
 
 /// The C library's own function of a name that the executable has too.

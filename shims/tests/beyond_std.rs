@@ -1,9 +1,17 @@
 //! What is here beyond std, outside of a check.
 
+use std::future::poll_fn;
 use std::panic::catch_unwind;
+use std::task::Poll;
 
 use mc::cell::UnsafeCell;
+use mc::future::{AtomicWaker, block_on};
 use mc::sync::Arc;
+use mc::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Acquire, Release},
+};
+use mc::thread;
 
 #[test]
 fn choices_give_the_first_value() {
@@ -131,4 +139,26 @@ fn a_future_is_run_to_its_end() {
     }));
     assert_eq!((output, polls), (7, 2));
     assert!(waker.take_waker().is_none());
+}
+
+#[test]
+fn two_threads_wake_each_others_futures_under_stress() {
+    const ROUNDS: usize = 2_000;
+    let turn = AtomicUsize::new(0);
+    let wakers = [AtomicWaker::new(), AtomicWaker::new()];
+    let play = |me: usize| {
+        for round in (me..ROUNDS).step_by(2) {
+            block_on(poll_fn(|context| {
+                wakers[me].register_by_ref(context.waker());
+                if turn.load(Acquire) == round { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            turn.store(round + 1, Release);
+            wakers[1 - me].wake();
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| play(0));
+        scope.spawn(|| play(1));
+    });
+    assert_eq!(turn.into_inner(), ROUNDS);
 }

@@ -302,6 +302,18 @@ fn a_thread_outside_of_a_model_is_refused() {
     thread::spawn(|| ());
 }
 
+#[test]
+#[should_panic(expected = "a model is checked inside of a model")]
+fn a_model_within_a_model_is_refused() {
+    loom::model(|| loom::model(|| ()));
+}
+
+#[test]
+#[should_panic(expected = "a model is checked inside of a model")]
+fn a_model_within_a_thread_of_a_model_is_refused() {
+    loom::model(|| thread::spawn(|| loom::model(|| ())).join().unwrap());
+}
+
 /// The other thread writes through a pointer, hands the cell on, and goes on with the pointer as `after` says.
 fn handed_on(after: impl Fn(loom::cell::MutPtr<u64>, &AtomicBool) + Send + Sync + Copy + 'static) {
     let shared = Arc::new((UnsafeCell::new(0), AtomicBool::new(false)));

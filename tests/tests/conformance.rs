@@ -6,11 +6,13 @@
 
 #[cfg(mc)]
 mod checked {
+    use std::collections::BTreeSet;
     use std::sync::{Mutex, PoisonError};
 
     use mc_runtime::options::{MemoryModel, Threads};
     use mc_tests::conformance::Tally;
     use mc_tests::corpus::{self, Entry};
+    use mc_tests::shims;
 
     /// One test at a time: what another thread of the process writes to its statics looks like an effect of a spin loop's round,
     /// and then the loop is only found to repeat one round later.
@@ -85,6 +87,22 @@ mod checked {
     #[test]
     fn random_programs_under_rc20() {
         compare_all(&corpus::random(), MemoryModel::Rc20);
+    }
+
+    #[test]
+    fn shims_have_the_executions_of_what_they_do_in_the_specification() {
+        let specified = shims::specified();
+        let ours: Vec<_> = shims::CASES.iter().map(|(name, _)| *name).collect();
+        let theirs: Vec<_> = specified.keys().map(String::as_str).collect();
+        assert_eq!(ours.iter().collect::<BTreeSet<_>>(), theirs.iter().collect(), "`shims.py` has the same cases");
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let models = [MemoryModel::Rc20, MemoryModel::Sc];
+        let all = shims::CASES.iter().flat_map(|case| models.map(|model| (case, model)));
+        let differences = all.filter_map(|((name, case), model)| {
+            shims::difference(name, *case, model, specified[*name][&model.to_string()])
+        });
+        let differences: Vec<_> = differences.collect();
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
     }
 
     #[test]

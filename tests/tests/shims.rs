@@ -15,7 +15,18 @@ fn pass(targets: &[&str], threads: Threads) {
 
 #[test]
 fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
-    let targets = ["beyond_std", "parity", "checked", "traps", "awaits", "retries", "symmetry", "loom", "parking_lot"];
+    let targets = [
+        "beyond_std",
+        "parity",
+        "checked",
+        "traps",
+        "awaits",
+        "retries",
+        "symmetry",
+        "loom",
+        "loom_names",
+        "parking_lot",
+    ];
     pass(&targets, Threads::Coroutines);
 }
 

@@ -113,6 +113,13 @@ fn the_axioms_of_tso_agree_with_a_machine_of_store_buffers_and_with_what_is_kept
 }
 
 #[test]
+fn the_executions_of_shims_that_are_kept_are_those_of_the_specification() {
+    let Some(output) = python(&["shims.py", "check"]) else { return };
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && stdout.ends_with(" cases\n"), "{stdout}\n{stderr}");
+}
+
+#[test]
 fn the_random_programs_that_are_kept_are_what_the_generator_writes() {
     let Some(output) = python(&["generate.py", "--seed", "1", "--count", "1500", "--largest", "400"]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

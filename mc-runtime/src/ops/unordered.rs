@@ -29,7 +29,7 @@ pub fn pass(at: *mut (), word: u32, label: Label) -> bool {
 }
 
 /// [Learned](super::learn) when the readers of a lock must be counted one after the other: from then on [`read_lock`], [`read_unlock`] and [`write_lock`] must not be called.
-pub const READER_ORDER: u64 = u64::from_le_bytes(*b"readers\0") | 1;
+pub const READER_ORDER: u64 = u64::from_le_bytes(*b"rw_count") | 1;
 
 /// Waits until no writer holds the reader-writer lock with this 32-bit word, and joins its readers. The highest bit of the word is the writer's, the others
 /// count readers; it begins with 0.

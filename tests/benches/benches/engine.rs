@@ -12,10 +12,9 @@ mod parts;
 mod workloads {
     use mc::hint::spin_loop as spin;
     use mc::sync::atomic::{AtomicBool, AtomicUsize, fence};
-    use mc::sync::{Arc, Condvar, Mutex, RwLock};
+    use mc::sync::{Arc, Condvar, Mutex, RwLock, mpsc};
     use mc::thread;
     use std::hint::black_box as outcome;
-    use std::sync::mpsc;
 
     #[expect(unreachable_pub, clippy::manual_is_multiple_of, reason = "the text is the same for every tool")]
     mod text {

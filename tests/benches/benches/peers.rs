@@ -58,7 +58,7 @@ peers do not tell them apart. `>`: cut off by the limit of time. A check that ta
 less than the shortest time is repeated; time is that of one check, with all that it costs once (`nothing` shows how much).
 Executions per second of ours are those of a check with some thousand, by a choice before the body; of the peers, executions by time.
 MiB: the largest resident set of the tool's process. loom runs without a bound on preemptions; shuttle with its exhaustive
-scheduler, which knows neither weak memory nor equivalent schedules: where it makes fewer than are needed, it misses outcomes. `mpsc` is left out: there is no checked channel yet.
+scheduler, which knows neither weak memory nor equivalent schedules: where it makes fewer than are needed, it misses outcomes.
 ";
 
 fn main() -> ExitCode {

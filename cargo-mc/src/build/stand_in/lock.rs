@@ -3,6 +3,7 @@
 //! A copy lies in the target directory meanwhile, from which the next run puts it back if this one is killed. What cargo made of it is kept there
 //! too, and taken again as long as the user's file stays the same: then nothing has to be looked up anew.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -52,6 +53,16 @@ impl Lock {
             }
         }
         Ok(lock)
+    }
+
+    /// What it has now of other places than the workspace, as `name@version`: nothing, if it cannot be read.
+    pub(super) fn packages(&self) -> BTreeSet<String> {
+        let text = read(&self.path).ok().flatten().unwrap_or_default();
+        let table: toml::Table = String::from_utf8_lossy(&text).parse().unwrap_or_default();
+        let word = |package: &toml::Value, key| package.get(key).and_then(toml::Value::as_str).map(str::to_owned);
+        let packages = table.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+        let packages = packages.filter(|package| package.get("source").is_some());
+        packages.filter_map(|p| Some(format!("{}@{}", word(p, "name")?, word(p, "version")?))).collect()
     }
 
     /// Keeps what cargo has made of it. If that fails, it is made again the next time.

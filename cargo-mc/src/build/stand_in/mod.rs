@@ -1,8 +1,9 @@
 //! `--loom`, `--shuttle`: the crate is built with packages of ours in place of another checker's, and nothing of it is edited.
 //!
 //! Cargo gets a `[patch.crates-io]` by `--config`. The packages are a few lines each, over `mc::compat` (`table`), and are written into the target directory. A
-//! patch changes `Cargo.lock`, so that is put back when cargo is done (`lock`).
+//! patch changes `Cargo.lock`, so that is put back when cargo is done (`lock`). What that file has too old for the checker is updated meanwhile (`conflict`).
 
+mod conflict;
 mod lock;
 mod table;
 
@@ -110,9 +111,10 @@ impl Patch {
     fn update(&self, cargo: &Path, args: &BuildArgs, message: &str) -> Result<(), BuildError> {
         let mut packages = BTreeSet::new();
         let mut message = message.to_owned();
+        let locked = self.lock.packages();
         loop {
             let known = packages.len();
-            packages.extend(in_the_way(&message));
+            packages.extend(conflict::in_the_way(&message).into_iter().filter(|package| locked.contains(package)));
             if packages.len() == known {
                 return Err(StandInError::Conflict { message: message.trim_end().to_owned() }.into());
             }
@@ -134,32 +136,83 @@ impl Patch {
     }
 }
 
-/// The packages that cargo says are locked to a version that does not fit, and those of a registry that want just that version, as `name@version`.
-fn in_the_way(message: &str) -> Vec<String> {
-    let name = |line: &str| {
-        let line = line.trim();
-        let selected = line.strip_prefix("previously selected package `");
-        let exact = || line.contains(" = \"=").then(|| line.split_once("of package `")).flatten().map(|(_, rest)| rest);
-        let package = selected.or_else(exact)?.split('`').next()?;
-        let (name, version) = package.split_once(" v")?;
-        (selected.is_some() || !version.contains(' '))
-            .then(|| format!("{name}@{}", version.split(' ').next().unwrap_or_default()))
-    };
-    message.lines().filter_map(name).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+
     use super::*;
 
+    /// A package, as a folder that cargo takes for a registry has it.
+    fn package(folder: &Path, name: &str, version: &str, dependencies: &str) {
+        let head = format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2024\"\n");
+        write(&folder.join("Cargo.toml"), &format!("{head}[dependencies]\n{dependencies}")).unwrap();
+        write(&folder.join("src/lib.rs"), "").unwrap();
+        write(&folder.join(".cargo-checksum.json"), r#"{"files":{}}"#).unwrap();
+    }
+
+    /// A crate whose `Cargo.lock` has `one`, which depends on `two`, and `other`, all at 1.0.0; what stands in for loom needs a newer `two`.
+    fn locked(folder: &Path, one_needs: impl Fn(&str) -> String) -> (Patch, BuildArgs) {
+        let registry = folder.join("registry");
+        for version in ["1.0.0", "1.0.1"] {
+            package(&registry.join(format!("one-{version}")), "one", version, &one_needs(version));
+            package(&registry.join(format!("two-{version}")), "two", version, "");
+            package(&registry.join(format!("other-{version}")), "other", version, "");
+        }
+        package(&registry.join("loom"), "loom", "0.7.2", "");
+        package(&folder.join("ours"), "loom", "0.7.2", "two = \"1.0.1\"\n[workspace]\n");
+        let theirs = folder.join("theirs");
+        package(&theirs, "theirs", "0.0.0", "loom = \"0.7\"\none = \"1\"\nother = \"1\"\n[workspace]\n");
+        let mut lock = "version = 4\n".to_owned();
+        for (name, version, needs) in [
+            ("loom", "0.7.2", ""),
+            ("one", "1.0.0", "\"two\""),
+            ("other", "1.0.0", ""),
+            ("two", "1.0.0", ""),
+            ("theirs", "0.0.0", "\"loom\", \"one\", \"other\""),
+        ] {
+            let source = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
+            let source = if name == "theirs" { "" } else { source };
+            let entry = format!(
+                "\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{source}dependencies = [{needs}]\n"
+            );
+            write!(lock, "{entry}").unwrap();
+        }
+        write(&theirs.join("Cargo.lock"), &lock).unwrap();
+        let path = |name| toml::Value::String(folder.join(name).display().to_string());
+        let config = vec![
+            format!("patch.crates-io.loom.path={}", path("ours")),
+            "source.crates-io.replace-with='folder'".to_owned(),
+            format!("source.folder.directory={}", path("registry")),
+        ];
+        let mut args = BuildArgs { offline: true, ..BuildArgs::default() };
+        args.manifest.manifest_path = Some(theirs.join("Cargo.toml"));
+        let lock = Lock::hold(&theirs, &folder.join("target")).unwrap();
+        (Patch { config, lock }, args)
+    }
+
+    /// All versions of the crate's graph, once cargo has settled it. Its `Cargo.lock` is as before then.
+    fn settled(one_needs: impl Fn(&str) -> String) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (patch, args) = locked(folder.path(), one_needs);
+        let lock = folder.path().join("theirs/Cargo.lock");
+        let before = fs::read(&lock).unwrap();
+        let metadata = patch.settle(Path::new(env!("CARGO")), &args).unwrap();
+        drop(patch);
+        assert_eq!(fs::read(&lock).unwrap(), before);
+        let versions: BTreeSet<_> = metadata.packages.iter().map(|p| format!("{} {}", p.name, p.version)).collect();
+        versions.into_iter().collect()
+    }
+
     #[test]
-    fn packages_in_the_way_are_read_from_cargos_words() {
-        let message = "error: failed to select a version for `libc`.\n\n  previously selected package `libc v0.2.155`\n    ... \
-                       which satisfies dependency `libc = \"^0.2.146\"` (locked to 0.2.155) of package `backtrace v0.3.71`";
-        assert_eq!(in_the_way(message), ["libc@0.2.155"]);
-        let pinned = "  previously selected package `serde_derive v1.0.201`\n    ... which satisfies dependency \
-                      `serde_derive = \"=1.0.201\"` of package `serde v1.0.201`\n    ... which satisfies dependency \
-                      `serde = \"=1.0.201\"` of package `theirs v0.1.0 (/theirs)`";
-        assert_eq!(in_the_way(pinned), ["serde_derive@1.0.201", "serde@1.0.201"]);
+    fn a_version_that_is_too_old_is_updated_and_nothing_else() {
+        let versions = settled(|_| "two = \"1\"".to_owned());
+        assert_eq!(versions, ["loom 0.7.2", "one 1.0.0", "other 1.0.0", "theirs 0.0.0", "two 1.0.1"]);
+    }
+
+    #[test]
+    fn what_pins_a_version_that_is_too_old_is_updated_with_it() {
+        let versions = settled(|version| format!("two = \"={version}\""));
+        assert_eq!(versions, ["loom 0.7.2", "one 1.0.1", "other 1.0.0", "theirs 0.0.0", "two 1.0.1"]);
     }
 }

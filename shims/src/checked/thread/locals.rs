@@ -3,10 +3,12 @@
 //! Not here: what is stored (`local`), and the thread's own handle (`current`).
 
 use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use mc_runtime::ops::{self, Locals};
+use mc_runtime::system;
 
 /// Set in the key of a value whose end runs no code: such a value stays until all destructors have run.
 const PLAIN: usize = 1;
@@ -27,7 +29,7 @@ pub(super) enum Found {
 }
 
 thread_local! {
-    /// The list of a thread that the engine does not run. Leaked: it may be asked for while other thread-locals are destroyed.
+    /// The list of a thread that the engine does not run. It may be asked for while other thread-locals are destroyed, and is freed after that ([`free_list`]).
     static REAL: Cell<Option<&'static RefCell<Locals>>> = const { Cell::new(None) };
     /// Its end runs the destructors.
     static END: End = const { End };
@@ -51,11 +53,24 @@ fn with_list<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
     let list = REAL.get().unwrap_or_else(|| {
         let list: &'static RefCell<Locals> = Box::leak(Box::new(RefCell::new(Vec::new())));
         REAL.set(Some(list));
+        // Where there is no room for that it is leaked.
+        // SAFETY: leaked above, and this thread's own.
+        unsafe { system::at_end_of_thread(ptr::from_ref(list).cast_mut().cast(), free_list) };
         // Registers the destructor; none is needed when thread-locals are already being destroyed.
         let _ = END.try_with(|_| ());
         list
     });
     Some(f.take().expect("not called")(&mut list.borrow_mut()))
+}
+
+/// Frees the list of a thread that ends. What asks for a thread-local even then gets another list.
+///
+/// # Safety
+/// `list` is that of the calling thread, from `with_list`, which does not use it meanwhile.
+unsafe extern "C" fn free_list(list: *mut c_void) {
+    REAL.set(None);
+    // SAFETY: leaked in `with_list`; nobody else has it, and the only reference that is kept is gone.
+    drop(unsafe { Box::from_raw(list.cast::<RefCell<Locals>>()) });
 }
 
 /// The value for `id`.

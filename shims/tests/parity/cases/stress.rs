@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use subject::cell::RefCell;
 use subject::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use subject::sync::{Arc, Barrier, Condvar, Mutex, Once, RwLock, Weak, mpsc};
+use subject::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, Weak, mpsc};
 use subject::thread;
 
 const THREADS: usize = 4;
@@ -141,6 +142,47 @@ fn each_round_of_a_barrier_has_one_leader_and_each_once_runs_once() {
         }
     });
     assert_eq!((leaders.into_inner(), calls.into_inner()), (ROUNDS, ROUNDS));
+}
+
+#[test]
+fn a_cell_and_a_lazy_value_are_made_once_for_all() {
+    let made = AtomicUsize::new(0);
+    let make = || Box::new(made.fetch_add(1, Relaxed));
+    let cells: Vec<_> = (0..ROUNDS).map(|_| (OnceLock::new(), LazyLock::new(make))).collect();
+    let sums: Vec<_> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
+    on_all(|n| {
+        for (cell, lazy) in &cells {
+            sums[n].fetch_add(**cell.get_or_init(make) + ***lazy, Relaxed);
+        }
+    });
+    assert_eq!(made.load(Relaxed), 2 * ROUNDS);
+    let all = (0..2 * ROUNDS).sum::<usize>();
+    assert!(sums.into_iter().all(|sum| sum.into_inner() == all));
+}
+
+#[test]
+fn what_a_thread_has_for_itself_is_dropped_before_its_join() {
+    static LIVE: AtomicUsize = AtomicUsize::new(0);
+    struct Live(Box<usize>);
+    impl Drop for Live {
+        fn drop(&mut self) {
+            LIVE.fetch_sub(*self.0, Relaxed);
+        }
+    }
+    subject::thread_local! {
+        static OWN: RefCell<Option<Live>> = const { RefCell::new(None) };
+    }
+    for _ in 0..ROUNDS / 20 {
+        let start = |n| {
+            thread::spawn(move || {
+                LIVE.fetch_add(n, Relaxed);
+                OWN.set(Some(Live(Box::new(n))));
+            })
+        };
+        let threads: Vec<_> = (1..=THREADS).map(start).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(LIVE.load(Relaxed), 0);
+    }
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub(crate) fn difference(count: u64, more: u64, body: impl Fn(u64, u64) + Copy +
     let longer = executions(runs, 1, move |alternatives| body(alternatives, 2));
     let shorter = executions(runs, 1, move |alternatives| body(alternatives, 1));
     let one = longer.saturating_sub(shorter).as_secs_f64() / (runs * more) as f64;
-    // At least a picosecond each: nothing can be made of a time of zero.
-    Duration::from_secs_f64(one.max(1e-12) * count as f64)
+    // At least a picosecond each, and a nanosecond in all: nothing can be made of a time of zero, which is what a busy machine makes of a small count.
+    Duration::from_secs_f64(one.max(1e-12) * count as f64).max(Duration::from_nanos(1))
 }
 
 /// What a thread does to an atomic of its own, again and again.

@@ -14,10 +14,8 @@ mod workloads {
     use ::std::hint::black_box as outcome;
     use mc::hint::spin_loop as spin;
     use mc::sync::atomic::{AtomicBool, AtomicUsize, fence};
-    use mc::sync::{Arc, Condvar, Mutex, RwLock};
+    use mc::sync::{Arc, Condvar, Mutex, RwLock, mpsc};
     use mc::thread;
-    // There is no checked channel yet: this lets the text compile, and no case runs it.
-    use ::std::sync::mpsc;
 
     /// What `#[mc::shim]` makes of the paths in a module: an `Arc` of std is unknown to the engine, so what the last owner frees
     /// would not be ordered after what the others did.
