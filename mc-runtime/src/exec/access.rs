@@ -164,7 +164,8 @@ impl Engine {
         let event = self.explorer.graph.event(id);
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
-        if reads {
+        // What has an effect ends the round.
+        if reads && !has_effect(&self.explorer.graph, event) {
             self.remember_round(site, frame);
         }
         if let Some(maker) = self.locations.maker(location).and_then(|m| self.unordered(m)) {
@@ -236,10 +237,15 @@ impl Engine {
         if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
             return None;
         }
+        let site = site?;
+        self.loops.reach(self.stack.base.saturating_sub(frame.stack));
+        if !self.me_ref().rounds.has(site, frame.stack) {
+            return None;
+        }
         self.find_other_stacks();
         let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
-        match self.loops.arrive(&thread.rounds, site?, frame, around) {
+        match self.loops.arrive(&thread.rounds, site, frame, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
@@ -256,7 +262,9 @@ impl Engine {
     fn remember_round(&mut self, site: Site, frame: Frame) {
         let Some(site) = site else { return };
         if !self.guide.decides() {
-            self.find_other_stacks();
+            if self.loops.knows(site) {
+                self.find_other_stacks();
+            }
             let thread = &mut self.threads[self.current.slot()];
             let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
             self.loops.remember(&mut thread.rounds, site, frame, around);
@@ -267,8 +275,8 @@ impl Engine {
     fn remember_replayed(&mut self, site: Site, frame: Frame) {
         let graph = &self.explorer.graph;
         let me = &self.threads[self.current.slot()];
-        let later = &graph.thread(self.current)[me.position + 1..];
-        if later.iter().rev().any(|event| has_effect(graph, event)) {
+        let from_here = &graph.thread(self.current)[me.position..];
+        if from_here.iter().rev().any(|event| has_effect(graph, event)) {
             if let Some(site) = site {
                 self.me().rounds.pass(site, frame.stack);
             }

@@ -181,7 +181,6 @@ pub(crate) struct Engine {
     pub(crate) deadline: Option<Instant>,
     pub(crate) late: bool,
     dropped: bool,
-    /// How often a thread that had gone on without looking could have been woken spuriously once more.
     pub spurious_cut: wakeups::Cut,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,

@@ -60,6 +60,11 @@ impl Rounds {
         }
     }
 
+    /// Was this load made, with the stack there, since something had an effect?
+    pub(super) fn has(&self, site: Place, stack: usize) -> bool {
+        self.recent().any(|round| round.site == Some(site) && round.stack == stack)
+    }
+
     /// There was a load that nothing will be compared with.
     pub(super) fn pass(&mut self, site: Place, stack: usize) {
         let round = self.next();
@@ -167,18 +172,19 @@ impl Loops {
         if self.any() { (self.deepest + 512).next_multiple_of(512) } else { 0 }
     }
 
-    /// A thread comes to a load.
+    /// A thread comes to a load so far from the base of its stack.
+    pub(super) fn reach(&mut self, depth: usize) {
+        self.deepest = self.deepest.max(depth);
+    }
+
+    /// A thread comes to a load that it [has](Rounds::has) made before.
     pub(super) fn arrive(&mut self, rounds: &Rounds, site: Place, frame: Frame, around: Around<'_>) -> Spin {
-        self.deepest = self.deepest.max(around.base.saturating_sub(frame.stack));
-        let same = |r: &Round| r.site == Some(site) && r.stack == frame.stack;
-        if !rounds.recent().any(same) {
-            return Spin::No;
-        }
         if !self.known.contains(&site) {
             self.known.push(site);
             return Spin::Learned;
         }
         let dead = self.dead(frame.code);
+        let same = |r: &Round| r.site == Some(site) && r.stack == frame.stack;
         match rounds.recent().position(|r| same(r) && r.is_at(&frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: back as u32 + 1 },
             None => Spin::No,

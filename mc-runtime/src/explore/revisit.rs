@@ -36,13 +36,16 @@ impl Explorer {
     fn find_revisits(&mut self, write: EventId, found: &mut Vec<EventId>) {
         let graph = &self.graph;
         let location = graph.event(write).location;
+        let reads = graph.reads(location);
+        if reads.is_empty() {
+            return;
+        }
         let rival = rival(graph, write);
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
         // Reads are listed in the order of their addition, so the first ones are in the prefix.
         let first =
             graph.ranks().iter().filter_map(|t| graph.thread(*t).get(prefix.of(*t) as usize)).map(|x| x.stamp).min();
-        let reads = graph.reads(location);
         let begins = first.map_or(reads.len(), |first| reads.partition_point(|read| graph.event(*read).stamp < first));
         let mut outside = reads[begins..].iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
         let Some(earliest) = outside.find(|event| event.is_revisitable()).map(|event| event.stamp) else { return };
