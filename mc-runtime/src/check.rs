@@ -231,7 +231,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn start_again(&mut self) -> bool {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
-        self.engine.spurious_cut = Default::default();
+        self.engine.spurious = Default::default();
         self.engine.explorer.restart();
         self.engine.options.origin != Origin::Foreign && self.rehearse()
     }
@@ -310,12 +310,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if self.too_long > 0 {
             self.cut.push(bound("max_events", options.max_events, self.too_long));
         }
-        let spurious = self.engine.spurious_cut;
-        if spurious.wakeups > 0 {
-            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups));
+        let spurious = &self.engine.spurious;
+        if spurious.wakeups_cut > 0 {
+            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups_cut));
         }
-        if spurious.failures > 0 {
-            self.cut.push(bound("spurious_failures", options.spurious_failures.into(), spurious.failures));
+        let failures_cut = spurious.sites.cut();
+        if failures_cut > 0 {
+            self.cut.push(bound("spurious_failures", options.spurious_failures.into(), failures_cut));
         }
         let dropped = self.engine.explorer.frontier.dropped();
         if dropped > 0 {

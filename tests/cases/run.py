@@ -99,7 +99,8 @@ def main():
             verdict(case, good, accepted(case, test, errors), test, "rejected by the compiler")
         if "fixed" in case:
             test, errors = only(copy(case, case["fixed"]), flags)
-            problem = None if test and test["verdict"] == "proved" else "is not proved"
+            holds = test and (test["verdict"] == "proved" or [b["limit"] for b in test["bounds"]] == [case.get("fixed_bound")])
+            problem = None if holds else "is not proved"
             verdict(case, case["fixed"], problem, test, "does not build")
         if "why" in case:
             notes.append(f"`{case['name']}`{' with `' + ' '.join(flags) + '`' if flags else ''}: {case['why'].strip()}")

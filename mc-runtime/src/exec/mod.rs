@@ -181,7 +181,7 @@ pub(crate) struct Engine {
     pub(crate) deadline: Option<Instant>,
     pub(crate) late: bool,
     dropped: bool,
-    pub spurious_cut: wakeups::Cut,
+    pub spurious: weak::Spurious,
     /// The program does not fit the schedule that is followed.
     pub off_schedule: bool,
     /// The events of this run, as executed.
@@ -260,7 +260,7 @@ impl Engine {
             deadline: None,
             late: false,
             dropped: false,
-            spurious_cut: wakeups::Cut::default(),
+            spurious: weak::Spurious::default(),
             off_schedule: false,
             order: Vec::new(),
             tracer: None,

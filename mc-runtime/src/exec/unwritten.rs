@@ -135,14 +135,14 @@ pub(crate) fn look_twice(engine: &mut Engine, body: &TestBody, ending: Ending) -
     if !comparable || engine.unwritten.reads.is_empty() || engine.has_reached_outside() {
         return ending;
     }
-    let kept = (engine.tracer.take(), engine.spurious_cut, engine.order.clone());
+    let kept = (engine.tracer.take(), engine.spurious.clone(), engine.order.clone());
     let first = engine.seen(ending);
     let reads = std::mem::take(&mut engine.unwritten.reads);
     let second = again(engine, body, 1, &first);
     let read_again = std::mem::take(&mut engine.unwritten.reads);
     let differs = second.ending != Ending::Restart && !second.is_like(&first);
     let third = differs.then(|| again(engine, body, 0, &first));
-    (engine.tracer, engine.spurious_cut, engine.order) = kept;
+    (engine.tracer, engine.spurious, engine.order) = kept;
     let ends = |seen: &Seen, how| seen.ending == how;
     if ends(&second, Ending::Restart) || third.as_ref().is_some_and(|third| ends(third, Ending::Restart)) {
         return Ending::Restart;

@@ -8,15 +8,6 @@ use crate::operation::{Code, Operation};
 use crate::ops::Label;
 use std::panic::Location;
 
-/// How often a thread that had been woken, or had failed, for no reason as often as it may was not once more, where that could matter.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cut {
-    /// Wake-ups.
-    pub wakeups: u64,
-    /// Failures of weak compare-exchanges.
-    pub failures: u64,
-}
-
 /// The last spurious wake-up of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Woken {
@@ -40,7 +31,7 @@ impl Engine {
             return true;
         }
         if me.unlooked && limit > 0 {
-            self.spurious_cut.wakeups += 1;
+            self.spurious.wakeups_cut += 1;
         }
         false
     }

@@ -39,34 +39,70 @@ pub(crate) struct Failed {
     position: usize,
 }
 
+/// What happens for no reason, in all executions of a check: what was left out of it where it could matter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spurious {
+    /// How often a thread that had gone on without looking could have been woken once more.
+    pub wakeups_cut: u64,
+    /// The weak compare-exchanges.
+    pub sites: Sites,
+}
+
+/// What failures for no reason lead to, by the place of the weak compare-exchange, in all executions of a check.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sites(Vec<Site>);
+
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    at: *const Location<'static>,
+    /// One has failed for no reason here.
+    failed: bool,
+    /// After that, a thread has done something else than to come straight back.
+    strays: bool,
+    /// How often one could have failed for no reason here, after others had, and was not tried.
+    cut: u64,
+}
+
+impl Sites {
+    fn at(&mut self, at: *const Location<'static>) -> &mut Site {
+        let known = self.0.iter().position(|site| ptr::eq(site.at, at));
+        let index = known.unwrap_or_else(|| {
+            self.0.push(Site { at, failed: false, strays: false, cut: 0 });
+            self.0.len() - 1
+        });
+        &mut self.0[index]
+    }
+
+    /// How often one more failure for no reason was left out where it could have mattered: it would not have led straight back.
+    pub(crate) fn cut(&self) -> u64 {
+        self.0.iter().filter(|site| site.strays || !site.failed).map(|site| site.cut).sum()
+    }
+}
+
 impl Engine {
     /// The running thread comes to the weak compare-exchange at `at`. On x86 it is the strong one.
     pub(crate) fn weak(&mut self, at: Place) -> Weak {
         let limit = self.options.spurious_failures;
         let x86 = self.options.memory_model == MemoryModel::Tso;
-        let comes_back = self.has_come_back(at);
+        if let Some(failed) = self.me().failed.take()
+            && !self.has_come_back(failed, at)
+        {
+            self.spurious.sites.at(failed.at).strays = true;
+            self.me().strays = true;
+        }
         let me = self.me();
-        me.failed = None;
-        me.strays |= !comes_back;
         if let Some(run) = me.weak.iter().find(|run| ptr::eq(run.at, at)) {
             return if run.fails { Weak::Fails } else { Weak::Strong };
         }
         let used = me.spurious + me.weak.iter().filter(|run| run.fails).count() as u32;
-        if self.cutting || x86 || used >= limit {
-            self.spurious_cut.failures += u64::from(self.me_ref().strays && !x86 && limit > 0);
-            return Weak::Strong;
-        }
-        Weak::Open
+        if self.cutting || x86 || used >= limit { Weak::Strong } else { Weak::Open }
     }
 
     /// Has the running thread, since its weak compare-exchange failed for no reason, come straight back to that? Then one failure more is like one round more.
-    fn has_come_back(&self, at: Place) -> bool {
-        let me = self.me_ref();
+    fn has_come_back(&self, failed: Failed, at: Place) -> bool {
         let graph = &self.explorer.graph;
-        me.failed.is_none_or(|failed| {
-            let since = &graph.thread(self.current)[failed.position..me.position];
-            ptr::eq(failed.at, at) && !since.iter().any(|event| has_effect(graph, event))
-        })
+        let since = &graph.thread(self.current)[failed.position..self.me_ref().position];
+        ptr::eq(failed.at, at) && !since.iter().any(|event| has_effect(graph, event))
     }
 
     /// That was chosen.
@@ -76,7 +112,10 @@ impl Engine {
 
     /// It has done what was chosen for it.
     pub(crate) fn end_weak(&mut self, at: Place, failed_spuriously: bool) {
+        let limit = self.options.spurious_failures;
         let me = self.me();
+        let is_cut =
+            !failed_spuriously && me.strays && me.spurious >= limit && !me.weak.iter().any(|run| ptr::eq(run.at, at));
         if failed_spuriously {
             me.spurious += 1;
             me.failed = Some(Failed { at, position: me.position });
@@ -84,6 +123,11 @@ impl Engine {
         }
         me.weak.retain(|run| !ptr::eq(run.at, at));
         me.weakly_failed.retain(|known| !ptr::eq(*known, at));
+        if failed_spuriously || is_cut {
+            let site = self.spurious.sites.at(at);
+            site.failed |= failed_spuriously;
+            site.cut += u64::from(is_cut);
+        }
     }
 
     /// It has failed because of the value. Where that was so before, it is in a loop, and this must be known from the start.
