@@ -107,8 +107,9 @@ impl Engine {
     /// that nothing else runs between the rounds of a spin loop. (No other thread can depend on one of these reads.)
     fn missing_source(&self, id: EventId) -> Option<EventId> {
         let events = &self.explorer.graph.thread(id.thread)[id.index as usize..];
-        let ahead = if self.loops.any() && !events[0].writes { usize::MAX } else { 1 };
-        let reads = events.iter().enumerate().take_while(|(i, e)| *i == 0 || (e.reads() && !e.writes));
+        let only_reads = |e: &Event| e.reads() && !e.writes && counts(e).is_none();
+        let ahead = if self.loops.any() && only_reads(&events[0]) { usize::MAX } else { 1 };
+        let reads = events.iter().enumerate().take_while(|(i, e)| *i == 0 || only_reads(e));
         reads.take(ahead).map(|(_, e)| e.rf).find(|rf| !self.executed(*rf))
     }
 

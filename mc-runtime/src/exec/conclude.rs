@@ -65,11 +65,10 @@ impl Engine {
 
     /// Some thread did less than is recorded.
     fn missing_events(&mut self) {
-        let short = self.threads().find(|t| {
-            let recorded = self.explorer.graph.thread(*t).len();
-            self.threads[t.slot()].position < recorded && !matches!(self.state(*t), State::Source(_))
-        });
-        let thread = short.unwrap_or(ThreadId::MAIN);
+        let did_less = |t: &ThreadId| self.threads[t.slot()].position < self.explorer.graph.thread(*t).len();
+        let waits_for_others = |t: &ThreadId| matches!(self.state(*t), State::Source(_));
+        let short = self.threads().filter(did_less);
+        let thread = short.min_by_key(waits_for_others).expect("some thread did");
         let id = thread.event(self.threads[thread.slot()].position);
         self.current = thread;
         let _: super::Step<()> = self.diverged(id, "nothing more", None);

@@ -17,7 +17,8 @@ impl Engine {
         let graph = &self.explorer.graph;
         let last = graph.mo_max(location);
         let cannot = match operation.code {
-            Code::ReadLock => graph.open_sections(location, last, None) + ended(graph, location, last) >= MOST_SECTIONS,
+            // A revisit may bring each of them into one generation, which may begin with a downgrade.
+            Code::ReadLock => read_locks(graph, location) + 2 > MOST_SECTIONS,
             Code::ReadUnlock => graph.open_sections(location, last, Some(self.current)) == 0,
             Code::WriteLock => false,
             _ => return None,
@@ -64,9 +65,8 @@ impl Engine {
     }
 }
 
-fn ended(graph: &Graph, location: LocationId, start: EventId) -> usize {
-    let reads = graph.reads(location).iter().map(|id| graph.event(*id));
-    reads.filter(|event| event.rf == start && event.operation.code == Code::ReadUnlock).count()
+fn read_locks(graph: &Graph, location: LocationId) -> usize {
+    graph.reads(location).iter().filter(|id| graph.event(**id).operation.code == Code::ReadLock).count()
 }
 
 /// Does an event change how many readers a lock has: one more, or one less?

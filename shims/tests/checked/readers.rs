@@ -1,6 +1,6 @@
 //! The readers of an `RwLock`, whose order is left out as long as nobody can tell it.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
 use mc::sync::atomic::AtomicUsize;
@@ -199,6 +199,75 @@ fn more_sections_than_a_set_can_have_are_put_in_order() {
                 assert!(*lock.read().unwrap() < 2);
             }
         });
+    });
+}
+
+#[test]
+fn a_section_that_a_revisit_brings_to_the_others_is_counted_too() {
+    fn lost(others: usize) {
+        let (lock, late) = (RwLock::new(0), RwLock::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| *lock.write().unwrap() = 1);
+            let first = scope.spawn(|| *lock.read().unwrap());
+            let second = scope.spawn(|| {
+                drop(late.write());
+                *lock.read().unwrap()
+            });
+            let first = first.join().unwrap();
+            if first == 0 {
+                (0..others).for_each(|_| drop(lock.read()));
+            }
+            assert!((first, second.join().unwrap()) != (1, 0), "the writer came between");
+        });
+    }
+    fails(FailureKind::Panic, || lost(61));
+    fails(FailureKind::Panic, || lost(62));
+    fails(FailureKind::Panic, || lost(63));
+    fails(FailureKind::Panic, || lost(64));
+}
+
+#[test]
+fn a_section_before_a_loop_that_waits_does_not_wait_for_what_the_loop_reads() {
+    for threads in [1, 2] {
+        let outcome = check_with(&Options::default(), if threads == 1 { || waits(1) } else { || waits(2) });
+        assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+    }
+    fn waits(threads: usize) {
+        let shared = Arc::new((RwLock::new(0), AtomicUsize::new(0)));
+        let waiting: Vec<_> = (0..threads)
+            .map(|_| {
+                let theirs = shared.clone();
+                thread::spawn(move || {
+                    drop(theirs.0.read());
+                    while theirs.1.load(Acquire) == 0 {
+                        mc::hint::spin_loop();
+                    }
+                    assert_eq!(*theirs.0.read().unwrap(), 1);
+                })
+            })
+            .collect();
+        *shared.0.write().unwrap() = 1;
+        shared.1.store(1, Release);
+        waiting.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+#[test]
+fn readers_do_not_synchronise_with_each_other() {
+    // With the counter, the word of the lock orders an end of one thread's sections with a beginning of the other's; std does not promise it.
+    fails(FailureKind::Panic, || {
+        let shared = Arc::new((RwLock::new(()), AtomicUsize::new(0), AtomicUsize::new(0)));
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            theirs.1.store(1, Relaxed);
+            drop(theirs.0.read());
+            drop(theirs.0.read());
+            theirs.2.load(Relaxed)
+        });
+        shared.2.store(1, Relaxed);
+        drop(shared.0.read());
+        drop(shared.0.read());
+        assert!(shared.1.load(Relaxed) + thread.join().unwrap() > 0, "both saw nothing");
     });
 }
 
