@@ -6,6 +6,7 @@
 
 use super::access::has_effect;
 use super::{Engine, Step};
+use crate::graph::event::Event;
 use crate::options::MemoryModel;
 use std::panic::Location;
 use std::ptr;
@@ -57,7 +58,7 @@ struct Site {
     at: *const Location<'static>,
     /// One has failed for no reason here.
     failed: bool,
-    /// After that, a thread has done something else than to come straight back.
+    /// After that, a thread has done something else than to come back.
     strays: bool,
     /// How often one could have failed for no reason here, after others had, and was not tried.
     cut: u64,
@@ -73,7 +74,7 @@ impl Sites {
         &mut self.0[index]
     }
 
-    /// How often one more failure for no reason was left out where it could have mattered: it would not have led straight back.
+    /// How often one more failure for no reason was left out where it could have mattered: it would not have led back.
     pub(crate) fn cut(&self) -> u64 {
         self.0.iter().filter(|site| site.strays || !site.failed).map(|site| site.cut).sum()
     }
@@ -98,11 +99,17 @@ impl Engine {
         if self.cutting || x86 || used >= limit { Weak::Strong } else { Weak::Open }
     }
 
-    /// Has the running thread, since its weak compare-exchange failed for no reason, come straight back to that? Then one failure more is like one round more.
+    /// Has the running thread, since its weak compare-exchange failed for no reason, come back to that, or straight back to a read of the round that led there? Then
+    /// one failure more is taken for one round more.
     fn has_come_back(&self, failed: Failed, at: Place) -> bool {
         let graph = &self.explorer.graph;
-        let since = &graph.thread(self.current)[failed.position..self.me_ref().position];
-        ptr::eq(failed.at, at) && !since.iter().any(|event| has_effect(graph, event))
+        let (before, since) = graph.thread(self.current)[..self.me_ref().position].split_at(failed.position);
+        let only_reads = |event: &&Event| !has_effect(graph, event);
+        let again = since.iter().take_while(only_reads).any(|event| {
+            let round = before.iter().rev().take_while(only_reads);
+            event.site.is_some() && round.into_iter().any(|earlier| earlier.site == event.site)
+        });
+        again || ptr::eq(failed.at, at)
     }
 
     /// That was chosen.

@@ -96,6 +96,31 @@ fn a_proof_is_none_where_a_second_failure_for_no_reason_could_matter() {
 }
 
 #[test]
+fn a_round_that_begins_again_may_go_on_in_another_way() {
+    // What it reads then is what another thread has written meanwhile.
+    let outcome = check_with(&Options::default(), || {
+        let number = Arc::new(AtomicUsize::new(0));
+        let theirs = number.clone();
+        let thread = thread::spawn(move || theirs.fetch_add(1, Relaxed));
+        for _ in 0..2 {
+            loop {
+                let seen = number.load(Relaxed);
+                let exchanged = match seen % 2 {
+                    0 => number.compare_exchange_weak(seen, seen + 2, Relaxed, Relaxed),
+                    _ => number.compare_exchange_weak(seen, seen + 10, Relaxed, Relaxed),
+                };
+                if exchanged.is_ok() {
+                    break;
+                }
+            }
+        }
+        thread.join().unwrap();
+        assert_eq!(number.load(Relaxed) % 2, 1);
+    });
+    assert_eq!((outcome.verdict, &outcome.bounds[..]), (Verdict::Proved, &[][..]), "{outcome:?}");
+}
+
+#[test]
 fn a_weak_exchange_in_a_loop_loses_nothing() {
     fn add(number: &AtomicUsize) {
         let mut seen = number.load(Relaxed);
