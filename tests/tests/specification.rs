@@ -67,49 +67,39 @@ fn the_bugs_in_published_crates_are_those_that_were_collected() {
     }
 }
 
-#[test]
-fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
-    let Some(output) = python(&["check_spec.py", "2"]) else { return };
+/// The check ends with that, if it can be made.
+#[track_caller]
+fn nothing_is_wrong(check: &[&str]) {
+    let Some(output) = python(check) else { return };
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stdout}\n{stderr}");
     assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+}
+
+#[test]
+fn the_specification_agrees_with_brute_force_for_two_seconds_per_check() {
+    nothing_is_wrong(&["check_spec.py", "2"]);
 }
 
 #[test]
 fn awaits_lose_nothing_and_repeat_nothing() {
-    let Some(output) = python(&["check_awaits.py", "1"]) else { return };
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+    nothing_is_wrong(&["check_awaits.py", "1"]);
 }
 
 #[test]
 fn of_symmetric_executions_one_of_each_is_explored() {
-    let Some(output) = python(&["symmetry.py", "check", "4"]) else { return };
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+    nothing_is_wrong(&["symmetry.py", "check", "4"]);
 }
 
 #[test]
 fn the_order_of_readers_is_left_out_and_nothing_else() {
-    let Some(output) = python(&["readers.py", "check", "4"]) else { return };
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+    nothing_is_wrong(&["readers.py", "check", "4"]);
 }
 
 #[test]
 fn the_axioms_of_tso_agree_with_a_machine_of_store_buffers_and_with_what_is_kept() {
-    let Some(output) = python(&["tso.py", "check", "4"]) else { return };
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.ends_with("\n0 wrong\n"), "{stdout}");
+    nothing_is_wrong(&["tso.py", "check", "4"]);
 }
 
 #[test]

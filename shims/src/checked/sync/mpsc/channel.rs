@@ -174,15 +174,15 @@ impl<T> Channel<T> {
             if room & GONE != 0 {
                 return Err((value, Refused::Gone));
             }
-            let (has, order) = match self.room {
-                Room::Rendezvous => (room & WAITING != 0, Acquire),
-                Room::Counted(_) | Room::Bounded(_) => (room >= ONE, Acquire),
+            let has = match self.room {
+                Room::Rendezvous => room & WAITING != 0,
+                Room::Counted(_) | Room::Bounded(_) => room >= ONE,
             };
             if !has {
                 return Err((value, Refused::Full));
             }
             // `WAITING` is taken back, or room for one.
-            match self.word.compare_exchange(room, room - ONE, order, Relaxed, Label::ChannelSend) {
+            match self.word.compare_exchange(room, room - ONE, Acquire, Relaxed, Label::ChannelSend) {
                 Ok(_) => break,
                 Err(found) => room = found,
             }
