@@ -7,6 +7,7 @@
 use super::access::has_effect;
 use super::{Engine, Step};
 use crate::graph::event::Event;
+use crate::ops::Label;
 use crate::options::MemoryModel;
 use std::panic::Location;
 use std::ptr;
@@ -104,7 +105,8 @@ impl Engine {
     fn has_come_back(&self, failed: Failed, at: Place) -> bool {
         let graph = &self.explorer.graph;
         let (before, since) = graph.thread(self.current)[..self.me_ref().position].split_at(failed.position);
-        let only_reads = |event: &&Event| !has_effect(graph, event);
+        // That it was to fail was chosen within the round.
+        let only_reads = |event: &&Event| event.operation.label == Label::SpuriousFailure || !has_effect(graph, event);
         let again = since.iter().take_while(only_reads).any(|event| {
             let round = before.iter().rev().take_while(only_reads);
             event.site.is_some() && round.into_iter().any(|earlier| earlier.site == event.site)
