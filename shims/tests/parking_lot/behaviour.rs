@@ -147,7 +147,7 @@ fn a_writer_that_waits_keeps_new_readers_away_but_not_recursive_ones() {
         let reader = lock.read();
         let writer = scope.spawn(|| *lock.write() = 1);
         until(|| lock.try_read().is_none());
-        assert!(lock.try_read_recursive().is_some());
+        assert!(lock.try_read_recursive().is_some() && lock.is_locked_exclusive());
         drop(reader);
         writer.join().expect("no panic");
     });

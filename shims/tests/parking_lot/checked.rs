@@ -286,6 +286,18 @@ fn a_read_may_be_refused_while_there_are_only_readers() {
 }
 
 #[test]
+fn a_writer_that_waits_is_one_for_who_asks() {
+    fails(FailureKind::Panic, || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *lock.write() = 1);
+            let _reader = lock.read();
+            assert!(!lock.is_locked_exclusive(), "a writer waits");
+        });
+    });
+}
+
+#[test]
 fn a_downgraded_writer_lets_no_writer_in() {
     proved(2, || {
         let lock = RwLock::new(0);

@@ -53,26 +53,27 @@ pub(super) const READ_RECURSIVE: Guard = Guard {
 const BECOME_WRITER: Guard =
     Guard { test: Test::Mask { mask: !0, want: UPGRADABLE }, update: Update::KeepAdd { keep: 0, add: WRITER } };
 
-/// Learned when a reader joins another: only then can a writer that waits between the two keep the second one away.
-const JOINED: u64 = u64::from_le_bytes(*b"joined\0\0") | 1;
+/// Learned when a reader joins another, for a writer that waits between the two keeps the second one away, and when somebody asks whether there is a writer.
+const ANNOUNCED: u64 = u64::from_le_bytes(*b"announce") | 1;
 
 /// The lock without data.
 ///
 /// A writer waits until there are no readers. In parking_lot a writer that waits keeps new readers away, so that a thread which reads twice,
-/// or waits for another reader, may wait for ever. That can be told only where a reader comes while another reads: from then on
-/// a writer takes its bit first and then waits for the readers to go; before, both is one event.
+/// or waits for another reader, may wait for ever. That can be told only where a reader comes while another reads, and by
+/// [`is_locked_exclusive`](lock_api::RawRwLock::is_locked_exclusive): from then on a writer takes its bit first and then waits for the readers to go; before,
+/// both is one event.
 pub struct RawRwLock(pub(super) sync::RawRwLock);
 
 impl RawRwLock {
     /// Does a writer that waits do so in two steps?
     pub(super) fn announces() -> bool {
-        !ops::controlled() || ops::learned(JOINED)
+        !ops::controlled() || ops::learned(ANNOUNCED)
     }
 
     /// A reader came and found `state`.
     pub(super) fn joins(state: u32) {
         if state & READERS != 0 {
-            ops::learn(JOINED);
+            ops::learn(ANNOUNCED);
         }
     }
 
@@ -161,6 +162,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
 
     #[track_caller]
     fn is_locked_exclusive(&self) -> bool {
+        ops::learn(ANNOUNCED);
         self.0.word().load(Relaxed, Label::RwLockTryRead) & WRITER != 0
     }
 }
