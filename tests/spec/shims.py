@@ -1,12 +1,9 @@
-"""What each shim does, in the specification's operations, and how many executions small cases of it have: shims.json.
+"""What each shim does, in the specification's operations (`shim_operations.py`), and how many executions small cases of it have: shims.json.
 
     python3 shims.py check    explores every case again and compares with the file
     python3 shims.py write    makes the file anew
 
-`tests/src/shims.rs` has the same cases in std's types. Adds one operation to those of `exploration.py`:
-    {"op": "wait_map", "loc": "o", "map": {0: 1, 2: 2}, "reg": "a", "ord": "acq"}     waits until the old value is one of these, then writes what stands beside it
-so a location that it waits for is written by read-modify-writes only, as for `wait_add`. Plain memory and the counts of an `Arc` that nobody asks for are no
-events. Locations start at 0: a count of owners is written as what it is more than at first.
+Std's are here, others in `shims_parking_lot.py` and `shims_future.py`. `tests/src/shims` has the same cases in the shims' types.
 """
 
 import json
@@ -14,62 +11,12 @@ import os
 import sys
 
 import exploration
+import shims_future
+import shims_parking_lot
+from shim_operations import LOCK, add, cas, choose, drop_arc, fence, load, locked, store, swap, unlock, wait, when
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shims.json")
 MODELS = ("sc", "rc20")
-
-plain_result, plain_wait = exploration.rmw_result, exploration.must_wait
-exploration.rmw_result = lambda op, old: op["map"].get(old) if op["op"] == "wait_map" else plain_result(op, old)
-exploration.must_wait = lambda op, old: old not in op["map"] if op["op"] == "wait_map" else plain_wait(op, old)
-
-
-def load(loc, reg, ord="rlx"):
-    return [{"op": "load", "loc": loc, "reg": reg, "ord": ord}]
-
-
-def store(loc, val, ord="rlx"):
-    return [{"op": "store", "loc": loc, "val": val, "ord": ord}]
-
-
-def add(loc, val, ord, reg=None):
-    return [{"op": "fadd", "loc": loc, "val": val, "reg": reg, "ord": ord}]
-
-
-def swap(loc, val, ord):
-    return [{"op": "xchg", "loc": loc, "val": val, "ord": ord}]
-
-
-def cas(loc, expected, val, reg, ord="acq", fail_ord="rlx"):
-    return [{"op": "cas", "loc": loc, "expected": expected, "val": val, "reg": reg, "ord": ord, "fail_ord": fail_ord}]
-
-
-def wait(loc, map, ord, reg=None):
-    return [{"op": "wait_map", "loc": loc, "map": map, "reg": reg, "ord": ord}]
-
-
-def fence(ord):
-    return [{"op": "fence", "ord": ord}]
-
-
-def choose(n, reg):
-    return [{"op": "choose", "n": n, "reg": reg}]
-
-
-def when(reg, val, ops):
-    return [{"op": "if", "reg": reg, "val": val, "n": len(ops)}] + ops
-
-
-# ------------------------------------------------------------------------------ the shims
-
-
-def locked(ops, loc="m"):
-    """`Mutex::lock`, and the end of its guard."""
-    return [{"op": "lock", "loc": loc, "ord": "acq"}] + ops + unlock(loc)
-
-
-def unlock(loc="m"):
-    return [{"op": "unlock", "loc": loc, "ord": "rel"}]
-
 
 # `RwLock`: how many read, or that one writes.
 WRITER = 100
@@ -101,7 +48,6 @@ ENQUEUE = wait("c", {0: 1}, "acqrel")
 SLEEP = wait("c", {3: 0}, "acqrel")
 GIVE_UP = wait("c", {1: 0, 3: 0}, "acqrel")
 NOTIFY = wait("c", {0: 0, 1: 3, 3: 3}, "acqrel")
-LOCK = [{"op": "lock", "loc": "m", "ord": "acq"}]
 READY = locked(store("f", 1))
 
 
@@ -150,15 +96,10 @@ UNPARK = wait("t", {0: 1, 1: 1}, "rel")
 PARK = wait("t", {1: 0}, "acq")
 
 
-def drop_arc(owners):
-    """An `Arc` of which there were so many at first."""
-    return add("s", -1, "rel", "d") + when("d", 1 - owners, fence("acq"))
-
-
 TRY_UNWRAP = cas("s", -1, -2, "a", "rlx") + when("a", -1, fence("acq")) + when("a", 0, drop_arc(2))
 UPGRADE = load("s", "u") + when("u", 0, cas("s", 0, 1, "v") + when("v", 0, drop_arc(1)))
 
-CASES = {
+STD = {
     "Mutex::lock": [locked([]), locked([])],
     "Mutex::lock twice": [locked([]) + locked([]), locked([])],
     "Mutex::try_lock": [locked([]), cas("m", 0, 1, "a") + when("a", 0, unlock())],
@@ -193,6 +134,7 @@ CASES = {
     "Weak::upgrade": [drop_arc(1), UPGRADE],
     "thread_local, Cell, Instant": [[], []],
 }
+CASES = STD | shims_parking_lot.CASES | shims_future.CASES
 
 
 def counts(name):

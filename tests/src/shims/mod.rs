@@ -1,4 +1,4 @@
-//! Small cases of each shim, in std's types: `spec/shims.py` has the same in the specification's operations, and so how many executions each must have.
+//! Small cases of each shim, std's here: `spec/shims.py` has the same in the specification's operations, and so how many executions each must have.
 //!
 //! Not here: what a case must not do (`shims/tests/checked`), and atomics and fences, which are the specification's own operations (`interpret`).
 
@@ -15,6 +15,9 @@ use mc_runtime::outcome::{Outcome, Verdict};
 use serde::Deserialize;
 
 use crate::corpus::spec_folder;
+
+mod future;
+mod parking_lot;
 
 /// What the specification says of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -49,8 +52,15 @@ pub fn difference(name: &str, case: fn(), model: MemoryModel, counts: Counts) ->
     (!same).then(|| format!("{name} under {model}: {found:?}, expected {counts:?}: {:?}", outcome.failures))
 }
 
+/// A case and its name in `shims.json`.
+type Case = (&'static str, fn());
+
 /// All that `shims.py` has.
-pub const CASES: &[(&str, fn())] = &[
+pub fn cases() -> impl Iterator<Item = Case> {
+    [CASES, parking_lot::MUTEXES, parking_lot::CASES, future::CASES].into_iter().flatten().copied()
+}
+
+const CASES: &[Case] = &[
     ("Mutex::lock", || on_threads(Mutex::new(0), [lock, lock])),
     ("Mutex::lock twice", || on_threads(Mutex::new(0), [|m| (lock(m), lock(m)).1, lock])),
     ("Mutex::try_lock", || on_threads(Mutex::new(0), [lock, |m| drop(m.try_lock().map(|mut held| *held += 1))])),
