@@ -73,7 +73,7 @@ fn symmetric_body(program: &Arc<Resolved>, collected: &StdMutex<Collected>, kept
         handle.join().expect("a thread of a litmus program does not panic");
     }
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.sort_unstable_by(|a, b| (a.0, a.1.registers).cmp(&(b.0, b.1.registers)));
+    kept.sort_unstable_by_key(|a| (a.0, a.1.registers));
     let end = |thread: usize| {
         let class = first(&program.threads[thread]);
         let before = program.threads[..thread].iter().filter(|ops| first(ops) == class).count();
