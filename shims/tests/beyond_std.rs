@@ -5,11 +5,11 @@ use std::panic::catch_unwind;
 use std::task::Poll;
 
 use mc::cell::UnsafeCell;
-use mc::future::{AtomicWaker, block_on};
+use mc::future::{AtomicWaker, Wake, block_on, join, waker};
 use mc::sync::Arc;
 use mc::sync::atomic::{
     AtomicUsize,
-    Ordering::{Acquire, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 use mc::thread;
 
@@ -161,4 +161,82 @@ fn two_threads_wake_each_others_futures_under_stress() {
         scope.spawn(|| play(1));
     });
     assert_eq!(turn.into_inner(), ROUNDS);
+}
+
+#[test]
+fn a_future_of_two_is_woken_by_both_under_stress() {
+    const ROUNDS: usize = 1_000;
+    /// Which round somebody has reached, for one who waits for it.
+    #[derive(Default)]
+    struct Reached(AtomicUsize, AtomicWaker);
+    impl Reached {
+        async fn wait(&self, round: usize) {
+            poll_fn(|context| {
+                self.1.register_by_ref(context.waker());
+                if self.0.load(Acquire) >= round { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+
+        fn set(&self, round: usize) {
+            self.0.store(round, Release);
+            self.1.wake();
+        }
+    }
+    let (asked, answered) = <([Reached; 2], [Reached; 2])>::default();
+    thread::scope(|scope| {
+        for (asked, answered) in asked.iter().zip(&answered) {
+            scope.spawn(|| {
+                for round in 1..=ROUNDS {
+                    block_on(asked.wait(round));
+                    answered.set(round);
+                }
+            });
+        }
+        for round in 1..=ROUNDS {
+            asked.iter().for_each(|asked| asked.set(round));
+            block_on(join(answered[0].wait(round), answered[1].wait(round)));
+        }
+    });
+}
+
+#[test]
+fn a_waker_is_used_or_dropped_once_under_stress() {
+    const THREADS: usize = 4;
+    const ROUNDS: usize = 1_000;
+    static LIVE: AtomicUsize = AtomicUsize::new(0);
+    /// How often it was woken.
+    struct Task(Box<AtomicUsize>);
+    impl Wake for Task {
+        fn wake(this: Arc<Self>) {
+            this.0.fetch_add(1, Relaxed);
+        }
+    }
+    impl Drop for Task {
+        fn drop(&mut self) {
+            assert!(self.0.load(Relaxed) <= 2, "a waker and its clone");
+            LIVE.fetch_sub(1, Relaxed);
+        }
+    }
+    let places = [AtomicWaker::new(), AtomicWaker::new()];
+    thread::scope(|scope| {
+        for n in 0..THREADS {
+            let places = &places;
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    LIVE.fetch_add(1, Relaxed);
+                    let waker = waker(Arc::new(Task(Box::new(AtomicUsize::new(0)))));
+                    let place = &places[round % 2];
+                    match (n + round) % 3 {
+                        0 => place.register(waker),
+                        1 => places.iter().for_each(|place| place.register_by_ref(&waker)),
+                        _ => place.take_waker().into_iter().for_each(|taken| taken.wake_by_ref()),
+                    }
+                    places[n % 2].wake();
+                }
+            });
+        }
+    });
+    drop(places);
+    assert_eq!(LIVE.load(Relaxed), 0);
 }
