@@ -17,7 +17,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand};
+use cargo_metadata::{Artifact, CargoOpt, Message, Metadata, MetadataCommand};
 
 use crate::args::BuildArgs;
 use crate::exit::ExitCode;
@@ -183,11 +183,15 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
+/// What the crates are built from, with all features: what any of them brings is in the graph, too, the checker perhaps.
+///
 /// With `settings` the lock file is about to change, so that only without them it is held against `--locked`.
 fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> MetadataCommand {
     let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
     let settings = settings.iter().flat_map(|setting| ["--config".to_owned(), setting.clone()]);
-    metadata_with(cargo, args, lock.into_iter().chain(settings).collect())
+    let mut command = metadata_with(cargo, args, lock.into_iter().chain(settings).collect());
+    command.features(CargoOpt::AllFeatures);
+    command
 }
 
 /// `cargo metadata` for the manifest that `args` name, with these options.

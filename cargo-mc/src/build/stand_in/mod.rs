@@ -12,8 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cargo_metadata::Metadata;
 use cargo_metadata::semver::Version;
-use cargo_metadata::{CargoOpt, Metadata};
 
 use super::{BuildError, write};
 use crate::args::BuildArgs;
@@ -53,8 +53,7 @@ pub(crate) fn patch(
     args: &BuildArgs,
     directory: &Path,
 ) -> Result<(Patch, Metadata), BuildError> {
-    let mut all = super::metadata_command(cargo, args, &[]);
-    let metadata = super::run_metadata(all.features(CargoOpt::AllFeatures))?;
+    let metadata = super::run_metadata(&super::metadata_command(cargo, args, &[]))?;
     let name = stand_in.name;
     let mut config = Vec::new();
     for version in versions(stand_in, &metadata)? {
@@ -162,7 +161,13 @@ mod tests {
         package(&registry.join("loom"), "loom", "0.7.2", "");
         package(&folder.join("ours"), "loom", "0.7.2", "two = \"1.0.1\"\n[workspace]\n");
         let theirs = folder.join("theirs");
-        package(&theirs, "theirs", "0.0.0", "loom = \"0.7\"\none = \"1\"\nother = \"1\"\n[workspace]\n");
+        // As in most crates with such tests, a feature brings it.
+        package(
+            &theirs,
+            "theirs",
+            "0.0.0",
+            "loom = { version = \"0.7\", optional = true }\none = \"1\"\nother = \"1\"\n[workspace]\n",
+        );
         let mut lock = "version = 4\n".to_owned();
         for (name, version, needs) in [
             ("loom", "0.7.2", ""),
