@@ -15,7 +15,7 @@ pub(super) struct Shared {
     key: AtomicU32,
     /// 1 while there is a park token.
     pub(super) token: Word32,
-    /// 1 once its result is there; written only if somebody asks `is_finished`.
+    /// 1 once its result is there; written only if somebody asks [`is_finished`](super::JoinHandle::is_finished), or a scope waits for that.
     pub(super) done: Word32,
 }
 

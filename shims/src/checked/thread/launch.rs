@@ -3,10 +3,10 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::Result;
 
-use mc_runtime::ops::{self, Label, ThreadKey};
+use mc_runtime::ops::{self, Guard, Label, Test, ThreadKey, Update};
 
 use super::builder::Builder;
 use super::code::Code;
@@ -17,6 +17,17 @@ use crate::checked::sync::Arc;
 
 /// Learned when somebody calls `is_finished`: only then a thread says that it is done.
 const FINISHED_KEY: u64 = u64::from_le_bytes(*b"finished") | 1;
+
+/// Learned when a thread of a scope has values of thread-locals to drop: the scope may then end before it has.
+const OUTLIVES_KEY: u64 = u64::from_le_bytes(*b"outlives") | 1;
+
+/// Does a scope wait for the results of its threads, and not for their ends?
+pub(super) fn may_outlive_scope() -> bool {
+    ops::learned(OUTLIVES_KEY)
+}
+
+/// The thread has its result.
+const DONE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Update::KeepAdd { keep: !0, add: 0 } };
 
 /// Where a thread leaves its result.
 struct Packet<T>(UnsafeCell<Option<Result<T>>>);
@@ -118,6 +129,14 @@ impl<T> Started<T> {
     }
 }
 
+/// Waits until a thread of the engine, whose results a scope waits for, has its own.
+#[track_caller]
+pub(super) fn await_result(thread: &Thread) {
+    if let Some(shared) = thread.shared() {
+        shared.done.wait(DONE, Acquire, Label::ThreadDone);
+    }
+}
+
 /// Starts a thread that runs `f`.
 ///
 /// # Safety
@@ -130,6 +149,7 @@ where
 {
     let packet = Arc::new(Packet(UnsafeCell::new(None)));
     let theirs = packet.clone();
+    let is_scoped = scope.is_some();
     // The scope's data as an owner, since the last thread of a scope may still hold it when the scope has gone on.
     let scope = scope.map(ScopeData::share);
     let finish = move |result: Result<T>| {
@@ -161,7 +181,10 @@ where
     let body = move || {
         current::enter(own);
         finish(f.run().map_err(ops::caught));
-        if ops::learned(FINISHED_KEY)
+        if is_scoped && locals::any_destructor() {
+            ops::learn(OUTLIVES_KEY);
+        }
+        if (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope())
             && let Some(own) = current::own()
         {
             own.done.store(1, Release, Label::ThreadDone);

@@ -120,6 +120,11 @@ unsafe fn free<T>(value: *mut ()) {
     }
 }
 
+/// Has the calling thread values whose end runs code?
+pub(super) fn any_destructor() -> bool {
+    with_list(|list| list.iter().any(|entry| entry.0 & PLAIN == 0 && !entry.1.is_null())).unwrap_or(false)
+}
+
 /// Drops the calling thread's values, the one that was made last first, also those that are made meanwhile.
 pub(crate) fn run_destructors() {
     for plain in [0, PLAIN] {

@@ -2,7 +2,8 @@
 //!
 //! Which threads are joined, and in which order, must follow from what each thread did and not from who was faster:
 //! a thread's children are joined in the order in which it spawned them, each one's own children after its end.
-//! Differs: the scope ends after its threads' thread-locals are destroyed, too. Its `Debug` output has no fields.
+//! The scope ends when they have their results; where what is in their thread-locals is dropped after that, it may have ended before (`launch`).
+//! Differs: its `Debug` output has no fields.
 
 use std::fmt;
 use std::io;
@@ -16,7 +17,7 @@ use mc_runtime::ops::{self, ThreadKey};
 
 use super::builder::Builder;
 use super::handle::Thread;
-use super::launch::{Started, launch};
+use super::launch::{Started, await_result, launch, may_outlive_scope};
 
 /// Where threads that borrow are spawned, as [`std::thread::Scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -41,13 +42,21 @@ unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 #[derive(Default)]
 pub(super) struct ScopeData {
     this: std::sync::Weak<ScopeData>,
-    /// Threads of the engine that are to be joined, with their spawner.
-    children: Mutex<Vec<(ThreadKey, ThreadKey)>>,
+    /// Threads of the engine that are to be waited for.
+    children: Mutex<Vec<Child>>,
     /// Threads of the system that run.
     running: Mutex<usize>,
     ended: Condvar,
     /// Panics that nobody has got from `join`.
     panics: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Child {
+    spawner: ThreadKey,
+    key: ThreadKey,
+    /// If not its end is waited for, but its result.
+    thread: Option<Thread>,
 }
 
 impl ScopeData {
@@ -78,14 +87,14 @@ impl ScopeData {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
-    fn children(&self) -> std::sync::MutexGuard<'_, Vec<(ThreadKey, ThreadKey)>> {
+    fn children(&self) -> std::sync::MutexGuard<'_, Vec<Child>> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The calling thread has joined `child`: if it is the spawner, the scope need not join it again.
     fn joined(&self, child: ThreadKey) {
         if let Some(caller) = ops::current() {
-            self.children().retain(|entry| *entry != (caller, child));
+            self.children().retain(|entry| (entry.spawner, entry.key) != (caller, child));
         }
     }
 
@@ -106,11 +115,13 @@ impl ScopeData {
 
     #[track_caller]
     fn join_children_of(&self, spawner: ThreadKey) {
-        let children: Vec<ThreadKey> =
-            self.children().iter().filter(|entry| entry.0 == spawner).map(|entry| entry.1).collect();
-        for child in children {
-            ops::join(child);
-            self.join_children_of(child);
+        let children: Vec<Child> = self.children().iter().filter(|child| child.spawner == spawner).cloned().collect();
+        for Child { key, thread, .. } in children {
+            match thread {
+                Some(thread) => await_result(&thread),
+                None => drop(ops::join(key)),
+            }
+            self.join_children_of(key);
         }
     }
 }
@@ -164,8 +175,12 @@ impl<'scope> Scope<'scope, '_> {
             self.data.real_child_ended();
         }
         let started = started?;
-        if let (Some(child), Some(spawner)) = (started.key(), ops::current()) {
-            self.data.children().push((spawner, child));
+        if let (Some(key), Some(spawner)) = (started.key(), ops::current()) {
+            let thread = may_outlive_scope().then(|| {
+                started.tell_apart();
+                started.thread.clone()
+            });
+            self.data.children().push(Child { spawner, key, thread });
         }
         Ok(ScopedJoinHandle { started, data: self.data.clone(), scope: PhantomData })
     }
