@@ -176,7 +176,7 @@ def notified(state, preferred):
 # It says with which mutex it waits, takes the first place that is free, and looks whether whoever waits already does so with the same mutex.
 PLACE = wait("c", {s: s + (3 if waiter(s, 1) else 1) for s in (0, 1, 2, 3, 6)}, "acqrel", "q")
 ENQUEUE = swap("mutex", 1, "acqrel") + PLACE + when_any("q", (1, 2, 3, 6), add("mutex", 0, "acqrel"))
-NOTIFY_ALL = wait("c", {s: s + sum(pending(s)) for s in WAITERS}, "acqrel")
+NOTIFY_ALL = wait("c", {s: s + sum(pending(s)) for s in WAITERS}, "rlx")
 
 
 def each_place(ops):
@@ -185,18 +185,18 @@ def each_place(ops):
 
 
 def sleep(place):
-    return wait("c", {s: s - 2 * place for s in WAITERS if waiter(s, place) == 2}, "acqrel")
+    return wait("c", {s: s - 2 * place for s in WAITERS if waiter(s, place) == 2}, "rlx")
 
 
 def give_up(place):
-    return wait("c", {s: s - waiter(s, place) * place for s in WAITERS if waiter(s, place)}, "acqrel")
+    return wait("c", {s: s - waiter(s, place) * place for s in WAITERS if waiter(s, place)}, "rlx")
 
 
 def notify_one():
     """One that waits alone is notified at once. Of two, one is chosen."""
     alone = {s: notified(s, 0) if len(pending(s)) == 1 else s for s in WAITERS}
-    one = [when("k", n, wait("c", {s: notified(s, place) for s in WAITERS}, "acqrel")) for n, place in enumerate(PLACES)]
-    return wait("c", alone, "acqrel", "p") + when("p", 4, choose(2, "k") + sum(one, []))
+    one = [when("k", n, wait("c", {s: notified(s, place) for s in WAITERS}, "rlx")) for n, place in enumerate(PLACES)]
+    return wait("c", alone, "rlx", "p") + when("p", 4, choose(2, "k") + sum(one, []))
 
 
 SLEEP = each_place(sleep)

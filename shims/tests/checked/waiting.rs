@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use mc::sync::atomic::AtomicUsize as Checked;
+use mc::cell::UnsafeCell;
+use mc::sync::atomic::{AtomicBool, AtomicUsize as Checked};
 use mc::sync::{Barrier, Condvar, Mutex};
 use mc::thread;
 use mc::time::{Duration, Instant};
@@ -25,6 +26,48 @@ fn a_waiter_is_woken_or_does_not_wait() {
         });
     });
 }
+
+#[test]
+fn nothing_but_the_mutex_orders_what_a_notification_is_about() {
+    // As std has it: a notification is told to nobody else, and orders nothing.
+    fails(FailureKind::DataRace, || {
+        let (condvar, number, noted) = (Condvar::new(), UnsafeCell::new(0), AtomicBool::new(false));
+        let number = &Plain(number);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                number.0.with_mut(|number| {
+                    // SAFETY: the checker finds out that it is not.
+                    unsafe { *number = 1 };
+                });
+                condvar.notify_one();
+                noted.store(true, Relaxed);
+            });
+            if noted.load(Relaxed) {
+                condvar.notify_one();
+                // SAFETY: as above.
+                number.0.with(|number| unsafe { *number });
+            }
+        });
+    });
+    fails(FailureKind::Panic, || {
+        let (condvar, mutex, number, noted) = (Condvar::new(), Mutex::new(()), Checked::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                number.store(1, Relaxed);
+                condvar.notify_all();
+                noted.store(true, Relaxed);
+            });
+            if noted.load(Relaxed) {
+                let (_guard, result) = condvar.wait_timeout(mutex.lock().unwrap(), Duration::from_millis(1)).unwrap();
+                assert!(!result.timed_out() || number.load(Relaxed) == 1);
+            }
+        });
+    });
+}
+
+struct Plain(UnsafeCell<u32>);
+// SAFETY: accesses are what is checked.
+unsafe impl Sync for Plain {}
 
 #[test]
 fn a_wait_without_a_condition_may_lose_its_notification() {

@@ -226,8 +226,8 @@ fn wait_while_shows_what_a_loop_shows() {
         assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
         SEEN.each_ref().map(|seen| seen.load(std::sync::atomic::Ordering::Relaxed) > 0)
     };
-    // States 0, 1, 2, each not announced or announced. Only the announcement ends the wait ...
-    let announced = [false, false, false, false, false, true];
+    // States 0, 1, 2, each with the announcement seen or not. Only the notification ends the wait, which does not order that it is seen ...
+    let announced = [false, false, false, false, true, true];
     assert_eq!([shown(0, with_a_loop), shown(0, with_wait_while)], [announced; 2]);
     // ... unless it ends for no reason, at any of the three times at which the state is not 0.
     let early = [false, false, true, true, true, true];

@@ -49,6 +49,27 @@ fn two_threads_take_a_mutex_in_two_orders() {
 }
 
 #[test]
+fn who_is_said_to_have_been_notified_was() {
+    // Both may stop waiting between the look for them and the notification.
+    let outcome = check(|| {
+        let (mutex, condvar, notified) = (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
+        let mut said = false;
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    if !condvar.wait_for(&mut mutex.lock(), SECOND).timed_out() {
+                        notified.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+            said = condvar.notify_one();
+        });
+        assert_eq!(notified.load(Ordering::Relaxed), usize::from(said));
+    });
+    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+}
+
+#[test]
 fn fair_and_reentrant_mutexes_have_the_orders_of_a_mutex() {
     proved(2, || {
         let mutex = FairMutex::new(0);

@@ -2,9 +2,10 @@
 //!
 //! Which waiter `notify_one` wakes is a choice, and so is whether a wait with a time-out times out, and whether a thread is woken for no reason.
 //! One that is has not waited at all: it gives the lock away and takes it again (`docs/wakeups.md`).
+//! Notifications order nothing: that is the mutex's business, as in std.
 
 use std::fmt;
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
@@ -198,7 +199,7 @@ impl Condvar {
         let timed_out = match (self.enqueue(enqueued), time) {
             (Some(bit), None) => {
                 raw.unlock();
-                self.word.wait(leave(bit), AcqRel, Label::CondvarWait);
+                self.word.wait(leave(bit), Relaxed, Label::CondvarWait);
                 false
             }
             (Some(bit), Some(time)) => {
@@ -218,25 +219,25 @@ impl Condvar {
     /// Wakes one waiter, if there is any; whether there was.
     #[track_caller]
     pub(in crate::checked) fn wake_one(&self) -> bool {
-        let old = self.word.rmw(Rmw::CondvarNotifySole, 0, AcqRel, Label::CondvarNotifyOne);
-        let pending = pending(old);
-        let count = pending.count_ones();
+        let mut old = self.word.rmw(Rmw::CondvarNotifySole, 0, Relaxed, Label::CondvarNotifyOne);
+        let count = pending(old).count_ones();
         if count >= 2 {
             let chosen = ops::choose(count as usize).unwrap_or(0);
-            let bit = bits(pending).nth(chosen).expect("chosen among the bits that are set");
-            self.word.rmw(Rmw::CondvarNotifyPrefer, u64::from(bit), AcqRel, Label::CondvarNotifyOne);
+            let bit = bits(pending(old)).nth(chosen).expect("chosen among the bits that are set");
+            // All may have gone meanwhile.
+            old = self.word.rmw(Rmw::CondvarNotifyPrefer, u64::from(bit), Relaxed, Label::CondvarNotifyOne);
         }
-        count > 0
+        pending(old) != 0
     }
 
     /// Wakes all waiters; how many there were.
     #[track_caller]
     pub(in crate::checked) fn wake_all(&self) -> usize {
-        let old = self.word.rmw(Rmw::CondvarNotifyAll, 0, AcqRel, Label::CondvarNotifyAll);
+        let old = self.word.rmw(Rmw::CondvarNotifyAll, 0, Relaxed, Label::CondvarNotifyAll);
         pending(old).count_ones() as usize
     }
 
-    /// Takes a bit, while the mutex is still held. `None`, outside of a check only: all are taken.
+    /// Takes a bit, while the mutex is still held, after whoever holds another one. `None`, outside of a check only: all are taken.
     #[track_caller]
     fn enqueue(&self, enqueued: impl FnOnce(Queued)) -> Option<u8> {
         let old = self.word.rmw(Rmw::CondvarEnqueue, 0, AcqRel, Label::CondvarEnqueue);
@@ -256,7 +257,7 @@ impl Condvar {
     #[track_caller]
     fn give_up(&self, bit: u8) -> bool {
         let both = 1 << bit | 1 << (bit + 32);
-        let old = self.word.rmw(Rmw::And, !both, AcqRel, Label::CondvarTimeout);
+        let old = self.word.rmw(Rmw::And, !both, Relaxed, Label::CondvarTimeout);
         (old >> (bit + 32)) & 1 == 1
     }
 
@@ -266,7 +267,7 @@ impl Condvar {
         match ops::choose(2) {
             Some(0) => {
                 let _time_out = ops::TimeOut::begin();
-                self.word.wait(leave(bit), AcqRel, Label::CondvarWaitTimeout);
+                self.word.wait(leave(bit), Relaxed, Label::CondvarWaitTimeout);
                 return false;
             }
             Some(_) => {}
