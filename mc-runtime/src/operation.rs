@@ -182,10 +182,18 @@ impl Operation {
 
     /// Does it read a location, perhaps to update it?
     pub(crate) fn reads(&self) -> bool {
-        matches!(self.code, Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..))
-            || self.meets()
-            || self.locks()
-            || self.code == Code::ReadUnlock
+        matches!(
+            self.code,
+            Code::Load
+                | Code::Rmw(_)
+                | Code::CompareExchange
+                | Code::Guarded(..)
+                | Code::Arrive
+                | Code::Pass
+                | Code::ReadLock
+                | Code::ReadUnlock
+                | Code::WriteLock
+        )
     }
 
     /// Does it lock a reader-writer lock?

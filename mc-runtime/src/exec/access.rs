@@ -21,6 +21,14 @@ pub(crate) struct Accessed {
     pub wrote: bool,
 }
 
+/// What the graph says of an access that is made again.
+struct Recorded {
+    operation: Operation,
+    location: LocationId,
+    rf: EventId,
+    writes: bool,
+}
+
 impl Engine {
     /// An access at an address. Called again when it had to wait.
     pub(crate) fn access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
@@ -51,8 +59,11 @@ impl Engine {
         }
         self.close();
         let position = self.me().position;
-        match self.explorer.graph.thread(self.current).get(position).copied() {
-            Some(recorded) => self.replay_access(at, operation, &recorded, site, frame),
+        match self.explorer.graph.thread(self.current).get(position) {
+            Some(&Event { operation: recorded, location, rf, writes, .. }) => {
+                let recorded = Recorded { operation: recorded, location, rf, writes };
+                self.replay_access(at, operation, &recorded, site, frame)
+            }
             None => self.new_access(at, operation, site, frame),
         }
     }
@@ -61,11 +72,11 @@ impl Engine {
         &mut self,
         at: usize,
         operation: Operation,
-        recorded: &Event,
+        recorded: &Recorded,
         site: Site,
         frame: Frame,
     ) -> Step<Accessed> {
-        let id = self.next_event();
+        let (id, reads) = (self.next_event(), recorded.operation.reads());
         if recorded.operation.code == Code::Block {
             return self.block(BlockReason::Spin, 0, site);
         }
@@ -76,20 +87,18 @@ impl Engine {
         if !fits {
             return self.diverged(id, &describe(&operation), site);
         }
-        if recorded.reads()
-            && let Some(source) = self.missing_source(id).or_else(|| self.missing_section(id))
-        {
+        if reads && let Some(source) = self.missing_source(id).or_else(|| self.missing_section(id)) {
             self.me().state = State::Source(source);
             return Step::Wait;
         }
-        let old = if recorded.reads() { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
-        let value = if recorded.reads() { operation.result(old) } else { Some(operation.a) };
+        let old = if reads { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
+        let value = if reads { operation.result(old) } else { Some(operation.a) };
         let changed = !self.same_operands(&recorded.operation, &operation);
         if value.is_some() != recorded.writes || changed {
             return self.diverged(id, &describe(&operation), site);
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
-        if recorded.reads() {
+        if reads {
             self.remember_replayed(site, frame);
         }
         self.replayed += 1;
@@ -193,12 +202,13 @@ impl Engine {
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
-        let (location, wrote) = (event.location, event.writes);
-        if has_effect(&self.explorer.graph, event) {
+        let (location, wrote, reads) = (event.location, event.writes, event.reads());
+        let counted = counts(event);
+        let changes = wrote && event.value != old || counted.is_some();
+        if changes || !reads {
             self.threads[id.thread.slot()].rounds.clear();
         }
-        let counted = counts(event);
-        let outlives = (wrote && event.value != old || counted.is_some()) && self.outlives(location);
+        let outlives = changes && self.outlives(location);
         if wrote {
             self.locations.written(&self.explorer.graph, id);
         } else if let Some(more) = counted {

@@ -113,6 +113,11 @@ impl Locations {
         self.overlaps.extend(others.map(|(slot, _)| [LocationId(slot as u32), location]));
     }
 
+    /// Are there locations with bytes in common?
+    pub(super) fn any_overlap(&self) -> bool {
+        !self.overlaps.is_empty()
+    }
+
     /// The locations that have some of the bytes of this one, but are not the same.
     pub(super) fn overlapping(&self, location: LocationId) -> impl Iterator<Item = LocationId> + '_ {
         self.overlaps.iter().filter_map(move |[a, b]| match location {

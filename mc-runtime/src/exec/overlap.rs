@@ -11,7 +11,13 @@ use crate::ids::EventId;
 
 impl Engine {
     /// What is wrong with an atomic access that was just made, if it and another one overlap without being ordered.
+    #[inline]
     pub(super) fn overlap_race(&self, id: EventId) -> Option<String> {
+        if self.locations.any_overlap() { self.find_overlap_race(id) } else { None }
+    }
+
+    #[cold]
+    fn find_overlap_race(&self, id: EventId) -> Option<String> {
         let graph = &self.explorer.graph;
         let event = graph.event(id);
         let past = graph.past(id.thread, id.index as usize + 1);

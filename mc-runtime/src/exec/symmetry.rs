@@ -192,14 +192,21 @@ impl Engine {
     }
 
     /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
+    #[inline]
     fn has_joined_some(&self) -> bool {
+        let last = self.me_ref().position.checked_sub(1);
+        let joins = |last: usize| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join;
+        last.is_some_and(joins) && self.has_joined_only_some()
+    }
+
+    /// The last of them is one.
+    fn has_joined_only_some(&self) -> bool {
         let graph = &self.explorer.graph;
         let events = &graph.thread(self.current)[..self.me_ref().position];
         let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
         let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
         let mut others = graph.ranks().iter().filter(|t| !joined(**t));
-        run < events.len()
-            && graph.has_twins()
+        graph.has_twins()
             && others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
     }
 

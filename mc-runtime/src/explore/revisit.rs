@@ -23,6 +23,10 @@ pub(super) struct Buffers {
 impl Explorer {
     /// Puts all revisits of the new write into the frontier.
     pub(super) fn push_revisits(&mut self, write: EventId, basis: Basis) {
+        let reads = self.graph.reads(self.graph.event(write).location);
+        if reads.is_empty() || reads == [write] {
+            return;
+        }
         let mut found = std::mem::take(&mut self.revisit.found);
         found.clear();
         self.find_revisits(write, &mut found);
@@ -37,9 +41,6 @@ impl Explorer {
         let graph = &self.graph;
         let location = graph.event(write).location;
         let reads = graph.reads(location);
-        if reads.is_empty() {
-            return;
-        }
         let rival = rival(graph, write);
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);

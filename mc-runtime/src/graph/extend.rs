@@ -101,10 +101,14 @@ impl Graph {
     fn complete(&mut self, id: EventId, new: &New, known: Known) {
         let writes = new.operation.has_location() && self.take_effect(id, new);
         let code = new.operation.code;
-        let learns =
-            !new.rf.is_init() || matches!(code, Code::Fence | Code::ReadLock) || self.twin(id.thread).is_some();
-        if writes || learns {
+        let learns = !new.rf.is_init()
+            || matches!(code, Code::Fence | Code::ReadLock | Code::WriteLock)
+            || self.twin(id.thread).is_some();
+        if learns {
             self.set_clocks(id, new, writes, known);
+        } else if writes {
+            let message = self.message_of(id, new, new.operation.order(true), &known);
+            self.event_mut(id).message = message;
         }
         self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
     }
@@ -126,15 +130,23 @@ impl Graph {
     /// Puts a write directly after another in modification order; returns its place.
     fn place(&mut self, id: EventId, location: LocationId, after: EventId) -> u32 {
         let at = self.mo_index(after);
-        self.mo[location.slot()].insert(at, id);
-        self.number(location, at + 1);
+        let order = &mut self.mo[location.slot()];
+        if at == order.len() {
+            order.push(id);
+        } else {
+            order.insert(at, id);
+            self.number(location, at + 1);
+        }
         at as u32 + 1
     }
 
     /// Takes the write at a place out of modification order.
     pub(super) fn unplace(&mut self, location: LocationId, place: u32) {
-        self.mo[location.slot()].remove(place as usize - 1);
-        self.number(location, place as usize - 1);
+        let (order, at) = (&mut self.mo[location.slot()], place as usize - 1);
+        order.remove(at);
+        if at < order.len() {
+            self.number(location, at);
+        }
     }
 
     /// Tells the writes of a location their places, from an index on.

@@ -19,7 +19,7 @@ use clock::{ClockRef, Clocks, Past};
 use event::Event;
 
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::Code;
+use crate::operation::{Code, Operation};
 
 /// Where the user's code made an event.
 pub(crate) type Site = Option<crate::place::Place>;
@@ -213,6 +213,7 @@ impl Graph {
     }
 
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
+    #[inline]
     pub(crate) fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
         self.past(thread, count).of(of)
     }
@@ -223,23 +224,26 @@ impl Graph {
         self.clocks.truncate(self.event(*first).mark);
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
-            let event = self.threads[id.thread.slot()].pop().expect("events are removed last first");
-            self.unlink(id, &event);
+            self.unlink(id);
+            self.threads[id.thread.slot()].pop();
         }
     }
 
-    /// Takes the traces of an event, already out of its thread, from everywhere else.
-    fn unlink(&mut self, id: EventId, event: &Event) {
-        if event.reads() {
-            let last = self.reads[event.location.slot()].pop();
+    /// Takes the traces of the last event from everywhere but its thread.
+    fn unlink(&mut self, id: EventId) {
+        let event = self.event(id);
+        let &Event { operation: Operation { code, .. }, location, value, place, writes, .. } = event;
+        let (reads, seq_cst) = (event.reads(), event.is_seq_cst());
+        if reads {
+            let last = self.reads[location.slot()].pop();
             assert_eq!(last, Some(id), "reads are listed as added");
         }
-        if event.writes {
-            self.unplace(event.location, event.place);
+        if writes {
+            self.unplace(location, place);
         }
-        self.seq_cst -= u32::from(event.is_seq_cst());
-        if event.operation.code == Code::Spawn {
-            self.remove_thread(ThreadId(event.value as u32));
+        self.seq_cst -= u32::from(seq_cst);
+        if code == Code::Spawn {
+            self.remove_thread(ThreadId(value as u32));
         }
     }
 

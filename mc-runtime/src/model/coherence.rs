@@ -14,9 +14,14 @@ pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, co
 
 /// Likewise, as far as coherence is concerned.
 pub(crate) fn coherent(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
+    let order = graph.mo(location);
+    let own = |w: &EventId| w.thread == thread && (w.index as usize) < count;
+    if order.last().is_none_or(own) {
+        return order.len();
+    }
     let past = graph.past(thread, count);
-    let written = graph.mo(location).iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
-    if written == graph.mo(location).len() || graph.is_synchronised(thread, count) {
+    let written = order.iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
+    if written == order.len() || graph.is_synchronised(thread, count) {
         return written; // nobody before has read a later write
     }
     let seen = graph.reads(location).iter().filter(|read| past.contains(**read));
