@@ -11,6 +11,7 @@ mod futures;
 mod locals;
 mod locks;
 mod once;
+mod ordering;
 mod readers;
 mod threads;
 mod waiting;
