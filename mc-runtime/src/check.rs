@@ -378,7 +378,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         let limit = if most.is_some_and(|m| seen >= m) {
             Some(bound("max_executions", most.unwrap_or(0)))
         } else if let Some(ms) = options.time_limit.filter(|ms| self.started.elapsed() >= Duration::from_millis(*ms)) {
-            Some(bound("time_limit", ms.div_ceil(1000)))
+            Some(bound("time_limit", ms))
         } else if self.engine.kept > MOST_KEPT {
             Some(bound("max_memory", MOST_KEPT as u64))
         } else {

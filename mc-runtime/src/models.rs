@@ -176,7 +176,7 @@ fn test() -> (String, &'static str) {
 
 fn inconclusive(outcome: &Outcome, goal: Goal) -> String {
     let Outcome { verdict, executions, bounds, .. } = outcome;
-    let cut = bounds.iter().map(|bound| format!(", cut at {} = {}", bound.limit, bound.value)).collect::<String>();
+    let cut = bounds.iter().map(|bound| format!(", cut at {} = {}", bound.limit, bound.given())).collect::<String>();
     let required = goal.require;
     format!(
         "{}: a model is {verdict}, {required} is required: {executions} executions{cut}\n\

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::Required;
+use crate::settings;
 
 /// What is known about a test after its exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,10 +30,24 @@ pub enum Verdict {
 pub struct Bound {
     /// The option's name, as in `max_events`.
     pub limit: String,
-    /// Its value, in the option's unit (seconds for times, bytes for memory).
+    /// Its value, in the option's unit (milliseconds for times, bytes for memory).
     pub value: u64,
     /// How many executions (or frontier items) it cut.
     pub cut: u64,
+}
+
+impl Bound {
+    /// Is its value a time?
+    #[must_use]
+    pub fn is_time(&self) -> bool {
+        self.limit == "time_limit"
+    }
+
+    /// Its value as the option takes it: `5ms`, `1000`.
+    #[must_use]
+    pub fn given(&self) -> String {
+        if self.is_time() { settings::of_duration(self.value) } else { self.value.to_string() }
+    }
 }
 
 /// The kinds of failure; the names in JSON are those of `expect = "..."`.

@@ -60,7 +60,7 @@ fn try_check(meta: &TestMeta) -> Result<Option<String>, PlainError> {
             let bounds = outcome
                 .bounds
                 .iter()
-                .map(|bound| format!(", {} executions cut at {} = {}", bound.cut, bound.limit, bound.value));
+                .map(|bound| format!(", {} executions cut at {} = {}", bound.cut, bound.limit, bound.given()));
             let (verdict, bounds) = (outcome.verdict, bounds.collect::<String>());
             Some(format!("{name} is {verdict}, {required} is required: {} executions{bounds}", outcome.executions))
         }

@@ -224,7 +224,9 @@ fn an_arc_of_a_trait_object_comes_from_std_s() {
 
 #[test]
 fn a_notification_is_kept_and_orders() {
-    proved(1, || {
+    // But for waits that end for no reason.
+    let options = Options { spurious_wakeups: 0, ..Options::default() };
+    let outcome = check::check(&options, || {
         let notify = Arc::new((Notify::new(), UnsafeCell::new(0)));
         let other = notify.clone();
         thread::spawn(move || {
@@ -234,7 +236,34 @@ fn a_notification_is_kept_and_orders() {
         notify.0.wait();
         assert_eq!(get(&notify.1), 7);
     });
+    assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 1), "{outcome:?}");
     fails(FailureKind::Deadlock, || Notify::new().wait());
+}
+
+#[test]
+fn a_wait_may_end_without_a_notification() {
+    fails(FailureKind::Panic, || {
+        let notify = Arc::new((Notify::new(), AtomicUsize::new(0)));
+        let other = notify.clone();
+        thread::spawn(move || {
+            other.1.store(1, Relaxed);
+            other.0.notify();
+        });
+        notify.0.wait();
+        assert_eq!(notify.1.load(Relaxed), 1);
+    });
+    // When it looks first, it sees the flag or not. If not, it is notified, or goes on for no reason and sees the flag then or, notified, at last.
+    proved(4, || {
+        let notify = Arc::new((Notify::new(), AtomicBool::new(false)));
+        let other = notify.clone();
+        thread::spawn(move || {
+            other.1.store(true, Release);
+            other.0.notify();
+        });
+        while !notify.1.load(Acquire) {
+            notify.0.wait();
+        }
+    });
 }
 
 #[test]

@@ -53,7 +53,8 @@ CLAIM_UPGRADE = add("l", WRITER - UPGRADABLE, "acq", "c")
 BESIDE_READERS = [UPGRADABLE + readers for readers in COUNTS[1:]]
 UPGRADE = CLAIM_UPGRADE + when_any("c", BESIDE_READERS, ALONE)
 
-# The same where no reader comes while another reads, other than recursively, and nobody asks for a writer: then nobody can tell that one waits, and both steps are one.
+# The same where nobody can tell that a writer waits, and both steps are one: no reader comes while another reads, other than recursively; nobody asks for a writer;
+# and where the time of one that wants to write can be over while somebody reads, no other thread tries to have the lock without waiting, or asks whether it is free.
 WRITE_AT_ONCE = wait("l", {0: WRITER}, "acq")
 UPGRADE_AT_ONCE = wait("l", {UPGRADABLE: WRITER}, "acq")
 
@@ -81,12 +82,13 @@ def attempt(takes, ops, found="a", tried=()):
     return rounds
 
 
-def tries(takes, ops):
-    """With at most one reader beside this thread, and a writer."""
-    return load("l", "a") + attempt({state: takes[state] for state in (0, 1, WRITER, WRITER + 1) if state in takes}, ops)
+def tries(takes, ops, beside=(0, 1, WRITER, WRITER + 1)):
+    """The others make the states `beside`: if nothing is said, with at most one reader and a writer."""
+    return load("l", "a") + attempt({state: takes[state] for state in beside if state in takes}, ops)
 
 
 TRY_READ = tries(READS, READ_END)
+TRY_READ_BESIDE_UPGRADABLE = tries(READS, READ_END, (0, UPGRADABLE))
 TRY_READ_RECURSIVELY = tries(READS_RECURSIVELY, READ_END)
 TRY_READ_UPGRADABLY = tries(READS_UPGRADABLY, UPGRADABLE_END)
 
@@ -133,6 +135,10 @@ RWLOCK = {
     "try_read_recursive_for": [WRITES_AT_ONCE, TRY_READ_RECURSIVELY_FOR],
     "try_write_for": [READER, TRY_WRITE_FOR_AT_ONCE],
     "try_write_for beside two readers": [TRY_WRITE_FOR, READER, READER],
+    "try_write_for, and a try_read after a reader": [TRY_WRITE_FOR, READER + TRY_READ],
+    "try_write_for, and a try_write after a reader": [TRY_WRITE_FOR, READER + TRY_WRITE + when("w", 0, WRITE_END)],
+    "try_write_for, and is_locked after a reader": [TRY_WRITE_FOR, READER + load("l", "a")],
+    "try_write_for of two, one after a reader": [TRY_WRITE_FOR, READER + TRY_WRITE_FOR],
     "upgradable_read": [UPGRADABLE_READER, UPGRADABLE_READER],
     "upgradable_read beside a reader": [UPGRADABLE_READER, READER],
     "try_upgradable_read": [READER, TRY_READ_UPGRADABLY],
@@ -149,6 +155,7 @@ GUARDS = {
     "RwLockUpgradableReadGuard::upgrade beside two readers": [READ_UPGRADABLY + UPGRADE + WRITE_END, READER, READER],
     "RwLockUpgradableReadGuard::try_upgrade": [TRY_UPGRADES, READER],
     "RwLockUpgradableReadGuard::try_upgrade_for": [TRY_UPGRADE_FOR, READER],
+    "RwLockUpgradableReadGuard::try_upgrade_for, and a try_read after a reader": [TRY_UPGRADE_FOR, READER + TRY_READ_BESIDE_UPGRADABLE],
     "RwLockUpgradableReadGuard::downgrade": [READ_UPGRADABLY + DOWNGRADE_UPGRADABLE + READ_END, WRITES_AT_ONCE],
 }
 

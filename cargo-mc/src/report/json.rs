@@ -141,6 +141,7 @@ pub(super) struct LeftOutLine<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BoundLine<'a> {
     limit: &'a str,
+    /// In seconds for times, rounded up, and in bytes for memory.
     value: u64,
     cut: u64,
 }
@@ -327,7 +328,7 @@ impl<W: Write> Reporter for Json<W> {
 
 fn test(finished: &Finished) -> TestLine<'_> {
     let (case, outcome) = (&finished.case, &finished.outcome);
-    let bounds = outcome.bounds.iter().map(|Bound { limit, value, cut }| BoundLine { limit, value: *value, cut: *cut });
+    let bounds = outcome.bounds.iter().map(bound);
     TestLine {
         name: &case.name,
         package: &case.package,
@@ -343,6 +344,11 @@ fn test(finished: &Finished) -> TestLine<'_> {
         failures: outcome.failures.iter().map(failure).collect(),
         error: finished.error.as_ref().map(|(message, _)| message.as_str()),
     }
+}
+
+fn bound(bound: &Bound) -> BoundLine<'_> {
+    let value = if bound.is_time() { bound.value.div_ceil(1000) } else { bound.value };
+    BoundLine { limit: &bound.limit, value, cut: bound.cut }
 }
 
 fn left_out(LeftOut { package, target, because }: &LeftOut) -> LeftOutLine<'_> {

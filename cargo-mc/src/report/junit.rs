@@ -103,7 +103,7 @@ fn properties(finished: &Finished) -> String {
     ];
     lines.extend(finished.goal.expect.map(|kind| format!("expected: {kind}")));
     lines.extend(
-        outcome.bounds.iter().map(|bound| format!("bound: {} = {}, cut {}", bound.limit, bound.value, bound.cut)),
+        outcome.bounds.iter().map(|bound| format!("bound: {} = {}, cut {}", bound.limit, bound.given(), bound.cut)),
     );
     for failure in outcome.failures.iter().filter(|failure| !failure.schedule.is_empty()) {
         lines.push(format!("schedule: {}", failure.schedule));

@@ -120,7 +120,7 @@ fn bound(bound: &Bound) -> String {
     match bound.limit.as_str() {
         "max_events" => format!("{cut} cut at {value} events"),
         "max_executions" => format!("stopped at {value}"),
-        "time_limit" => format!("stopped after {}", seconds(bound.value as f64)),
+        "time_limit" => format!("stopped after {}", bound.given()),
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
         "instrument" => "plain memory was not looked at".to_owned(),
@@ -161,6 +161,12 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([9_999.0, 12_345.0, 3_100_000.0].map(rounded), ["9,999", "12.3k", "3.1M"]);
         assert_eq!([0.04, 59.9, 61.0, 7200.0].map(seconds), ["0.0s", "59.9s", "1m 01s", "2h 00m"]);
+    }
+
+    #[test]
+    fn a_time_limit_is_said_as_it_was_given() {
+        let said = |value| bound(&Bound { limit: "time_limit".to_owned(), value, cut: 1 });
+        assert_eq!([5, 1500, 90_000].map(said), ["stopped after 5ms", "stopped after 1500ms", "stopped after 90s"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::judge::Required;
 use crate::options::{Asked, Drop, MemoryModel, Options, Reduction, Strategy, Threads};
 use crate::outcome::FailureKind;
 
-pub use units::{Expected, count, duration, memory_model, queue_limit, seed, size, strategy, times};
+pub use units::{Expected, count, duration, memory_model, of_duration, queue_limit, seed, size, strategy, times};
 
 /// What one source says. Fields that it leaves out are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

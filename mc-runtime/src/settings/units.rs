@@ -56,6 +56,14 @@ pub fn duration(text: &str) -> Result<u64, Expected> {
     if total == 0 { Err(DURATION) } else { Ok(total) }
 }
 
+/// The text of a [`duration`], in the largest unit of which it is a whole number.
+pub fn of_duration(milliseconds: u64) -> String {
+    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let whole = units.into_iter().find(|(_, scale)| milliseconds > 0 && milliseconds.is_multiple_of(*scale));
+    let (unit, scale) = whole.unwrap_or(("ms", 1));
+    format!("{}{unit}", milliseconds / scale)
+}
+
 /// A size in bytes. `K`, `M`, `G`, `T` (and `KiB`, ...) are powers of 1024; `KB`, ... are powers of 1000.
 pub fn size(text: &str) -> Result<u64, Expected> {
     let (number, unit, after) = quantity(text.trim()).ok_or(SIZE)?;
@@ -149,6 +157,14 @@ mod tests {
         for wrong in ["", "10", "0s", "m", "-1s", "1y", "1.5s", "99999999999999999999d", "18446744073709551615d"] {
             assert_eq!(duration(wrong), Err(DURATION), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_duration_is_told_as_it_is_given() {
+        for given in ["5ms", "1500ms", "2s", "90s", "10m", "2h", "90m"] {
+            assert_eq!(of_duration(duration(given).unwrap()), given);
+        }
+        assert_eq!(of_duration(0), "0ms");
     }
 
     #[test]

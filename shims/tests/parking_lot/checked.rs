@@ -318,6 +318,62 @@ fn a_writer_that_waits_is_one_for_who_asks() {
     });
 }
 
+/// Its bit is given back only later, and the reader beside whom it was set may have gone by then.
+#[test]
+fn a_writer_that_gives_up_is_seen_after_the_last_reader() {
+    type Asks = fn(&RwLock<u32>) -> bool;
+    const ASKS: [Asks; 7] = [
+        |lock| lock.try_read().is_none(),
+        |lock| lock.try_read_recursive().is_none(),
+        |lock| lock.try_upgradable_read().is_none(),
+        |lock| lock.try_write().is_none(),
+        |lock| lock.try_read_for(SECOND).is_none(),
+        |lock| lock.try_write_for(SECOND).is_none(),
+        |lock| lock.is_locked(),
+    ];
+    for asks in ASKS {
+        let outcome = common::explore(&Options::default(), move || {
+            let lock = RwLock::new(0);
+            let locked = thread::scope(|scope| {
+                let writer = scope.spawn(|| lock.try_write_for(SECOND).is_some());
+                drop(lock.read());
+                let seen = asks(&lock);
+                writer.join().unwrap() || !seen
+            });
+            assert!(locked, "each says that somebody else has it");
+        });
+        assert_eq!(outcome.failures.len(), 1, "{outcome:?}");
+    }
+}
+
+#[test]
+fn an_upgrade_that_is_given_up_is_seen_after_the_last_reader() {
+    fails(FailureKind::Panic, || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            let upgradable = lock.upgradable_read();
+            let reader = scope.spawn(|| {
+                drop(lock.read());
+                lock.try_read().is_some()
+            });
+            let upgraded = RwLockUpgradableReadGuard::try_upgrade_for(upgradable, SECOND).is_ok();
+            assert!(reader.join().unwrap() || upgraded, "nobody writes");
+        });
+    });
+}
+
+#[test]
+fn a_writer_that_gives_up_makes_no_difference_where_nobody_asks() {
+    // As of a mutex: before the reader, after it, and while it reads.
+    proved(3, || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| drop(lock.try_write_for(SECOND)));
+            drop(lock.read());
+        });
+    });
+}
+
 #[test]
 fn a_downgraded_writer_lets_no_writer_in() {
     proved(2, || {

@@ -67,6 +67,18 @@ pub(super) const CASES: &[Case] = &[
     ("parking_lot::RwLock::try_write_for beside two readers", || {
         on_threads(RwLock::new(0), [try_write_for, read, read]);
     }),
+    ("parking_lot::RwLock::try_write_for, and a try_read after a reader", || {
+        on_threads(RwLock::new(0), [try_write_for, read_try_read]);
+    }),
+    ("parking_lot::RwLock::try_write_for, and a try_write after a reader", || {
+        on_threads(RwLock::new(0), [try_write_for, read_try_write]);
+    }),
+    ("parking_lot::RwLock::try_write_for, and is_locked after a reader", || {
+        on_threads(RwLock::new(0), [try_write_for, read_is_locked]);
+    }),
+    ("parking_lot::RwLock::try_write_for of two, one after a reader", || {
+        on_threads(RwLock::new(0), [try_write_for, read_try_write_for]);
+    }),
     ("parking_lot::RwLock::upgradable_read", || on_threads(RwLock::new(0), [upgradable_read, upgradable_read])),
     ("parking_lot::RwLock::upgradable_read beside a reader", || {
         on_threads(RwLock::new(0), [upgradable_read, read]);
@@ -100,9 +112,10 @@ pub(super) const CASES: &[Case] = &[
         on_threads(RwLock::new(0), [try_upgrade, read]);
     }),
     ("parking_lot::RwLockUpgradableReadGuard::try_upgrade_for", || {
-        let upgrade_for =
-            |l: &RwLock<u32>| drop(RwLockUpgradableReadGuard::try_upgrade_for(l.upgradable_read(), SECOND));
-        on_threads(RwLock::new(0), [upgrade_for, read]);
+        on_threads(RwLock::new(0), [try_upgrade_for, read]);
+    }),
+    ("parking_lot::RwLockUpgradableReadGuard::try_upgrade_for, and a try_read after a reader", || {
+        on_threads(RwLock::new(0), [try_upgrade_for, read_try_read]);
     }),
     ("parking_lot::RwLockUpgradableReadGuard::downgrade", || {
         on_threads(RwLock::new(0), [|l| drop(RwLockUpgradableReadGuard::downgrade(l.upgradable_read())), write]);
@@ -153,6 +166,26 @@ fn look_while_reading(lock: &RwLock<u32>) {
     _ = lock.is_locked_exclusive();
 }
 
+fn read_try_read(lock: &RwLock<u32>) {
+    read(lock);
+    try_read(lock);
+}
+
+fn read_try_write(lock: &RwLock<u32>) {
+    read(lock);
+    drop(lock.try_write());
+}
+
+fn read_is_locked(lock: &RwLock<u32>) {
+    read(lock);
+    _ = lock.is_locked();
+}
+
+fn read_try_write_for(lock: &RwLock<u32>) {
+    read(lock);
+    try_write_for(lock);
+}
+
 fn write(lock: &RwLock<u32>) {
     *lock.write() += 1;
 }
@@ -175,6 +208,10 @@ fn try_upgradable_read(lock: &RwLock<u32>) {
 
 fn upgrade(lock: &RwLock<u32>) {
     *RwLockUpgradableReadGuard::upgrade(lock.upgradable_read()) += 1;
+}
+
+fn try_upgrade_for(lock: &RwLock<u32>) {
+    drop(RwLockUpgradableReadGuard::try_upgrade_for(lock.upgradable_read(), SECOND));
 }
 
 #[derive(Default)]

@@ -58,6 +58,8 @@ fn a_limit_that_cuts_is_never_a_proof() {
     cut(&["--max-events", "5"], "max_events");
     cut(&["--time-limit", "1ms"], "time_limit");
     cut(&["--strategy", "bfs", "--queue-limit", "2"], "queue_limit");
+    let run = fixture.cargo_mc(["test", "many_executions", "--time-limit", "1ms"]);
+    assert!(run.stdout.contains("stopped after 1ms"), "{}", run.stdout);
     let run = fixture.cargo_mc(["test", "many_executions"]);
     assert_eq!(run.code, 0, "{}", run.stdout);
     assert!(run.stdout.contains("2,520 executions"), "{}", run.stdout);

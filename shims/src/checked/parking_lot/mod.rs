@@ -28,6 +28,7 @@ pub use rwlock::{
     RwLockWriteGuard, const_rwlock,
 };
 
+mod asked;
 mod condvar;
 #[cfg(feature = "lock_api_deadlock_detection")]
 pub mod deadlock;

@@ -5,6 +5,7 @@ use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::GuardMarker;
+use super::asked::Asked;
 use crate::checked::sync::WRITER;
 use crate::checked::{statics, sync};
 
@@ -53,16 +54,19 @@ pub(super) const READ_RECURSIVE: Guard = Guard {
 const BECOME_WRITER: Guard =
     Guard { test: Test::Mask { mask: !0, want: UPGRADABLE }, update: Update::KeepAdd { keep: 0, add: WRITER } };
 
-/// Learned when a reader joins another, for a writer that waits between the two keeps the second one away, and when somebody asks whether there is a writer.
+/// Learned where somebody can tell that a writer which waits has its bit, as [`RawRwLock`] says.
 const ANNOUNCED: u64 = u64::from_le_bytes(*b"announce") | 1;
 
 /// The lock without data.
 ///
-/// A writer waits until there are no readers. In parking_lot a writer that waits keeps new readers away, so that a thread which reads twice,
-/// or waits for another reader, may wait for ever. That can be told only where a reader comes while another reads, and by
-/// [`is_locked_exclusive`](lock_api::RawRwLock::is_locked_exclusive): from then on a writer takes its bit first and then waits for the readers to go; before,
-/// both is one event.
-pub struct RawRwLock(pub(super) sync::RawRwLock);
+/// A writer waits until there are no readers. In parking_lot it takes its bit first, and that keeps others away, so that a thread which reads twice,
+/// or waits for another reader, may wait for ever. Once somebody can tell, a writer here does the same; before, both is one event.
+///
+/// What can be told is that the bit is there before the writer has the lock. While others read, a reader tells, who comes beside them and is kept away, and
+/// [`is_locked_exclusive`](lock_api::RawRwLock::is_locked_exclusive); all else comes to the same with the bit and without. When they have gone the
+/// writer has the lock, but for one whose time is over and who has yet to give the bit back: that is told by whoever asks then and does not wait (it is refused), and
+/// only where that writer found readers when its time was over.
+pub struct RawRwLock(pub(super) sync::RawRwLock, Asked);
 
 impl RawRwLock {
     /// Does a writer that waits do so in two steps?
@@ -73,6 +77,20 @@ impl RawRwLock {
     /// A reader came and found `state`.
     pub(super) fn joins(state: u32) {
         if state & READERS != 0 {
+            ops::learn(ANNOUNCED);
+        }
+    }
+
+    /// The calling thread asks for the lock and will not wait.
+    fn asks(&self) {
+        if !Self::announces() && self.1.by_this_thread() {
+            ops::learn(ANNOUNCED);
+        }
+    }
+
+    /// A writer's time was over when the state was `found`.
+    pub(super) fn is_over(&self, found: u32) {
+        if found & READERS != 0 && !Self::announces() && self.1.gives_up() {
             ops::learn(ANNOUNCED);
         }
     }
@@ -91,9 +109,23 @@ impl RawRwLock {
         self.0.word().rmw(Rmw::Add, WRITER - UPGRADABLE, Acquire, Label::RwLockWrite)
     }
 
-    /// Takes `guard` if its test holds; the state before.
+    /// Becomes the writer if nobody has the lock; the state that is found.
+    #[track_caller]
+    pub(super) fn try_write(&self) -> Result<u32, u32> {
+        self.asks();
+        self.0.word().compare_exchange(0, WRITER, Acquire, Relaxed, Label::RwLockTryWrite)
+    }
+
+    /// From upgradable to writer if nobody else reads; the state that is found. It does not ask: there is no other writer's bit.
+    #[track_caller]
+    pub(super) fn try_become_writer(&self) -> Result<u32, u32> {
+        self.0.word().compare_exchange(UPGRADABLE, WRITER, Acquire, Relaxed, Label::RwLockTryWrite)
+    }
+
+    /// Adds to the state if `test` holds of it; the state before.
     #[track_caller]
     fn attempt(&self, test: impl Fn(u32) -> bool, add: u32) -> Option<u32> {
+        self.asks();
         let word = self.0.word();
         let mut state = word.load(Relaxed, Label::RwLockTryRead);
         while test(state) {
@@ -114,7 +146,7 @@ impl RawRwLock {
 // SAFETY: the writer's bit is set where it was not, and its owner goes on after the count of readers was 0 with the bit set, or with it
 // in one step; readers join only where the bit is not set.
 unsafe impl lock_api::RawRwLock for RawRwLock {
-    const INIT: Self = Self(sync::RawRwLock::new());
+    const INIT: Self = Self(sync::RawRwLock::new(), Asked::new());
     type GuardMarker = GuardMarker;
 
     #[track_caller]
@@ -126,6 +158,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     #[track_caller]
     fn try_lock_shared(&self) -> bool {
         self.touched();
+        self.asks();
         self.0.try_read().map(Self::joins).is_some()
     }
 
@@ -147,7 +180,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     #[track_caller]
     fn try_lock_exclusive(&self) -> bool {
         self.touched();
-        self.0.try_write()
+        self.try_write().is_ok()
     }
 
     #[track_caller]
@@ -157,6 +190,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
 
     #[track_caller]
     fn is_locked(&self) -> bool {
+        self.asks();
         self.0.word().load(Relaxed, Label::RwLockTryWrite) != 0
     }
 
@@ -233,8 +267,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
 
     #[track_caller]
     unsafe fn try_upgrade(&self) -> bool {
-        let word = self.0.word();
-        word.compare_exchange(UPGRADABLE, WRITER, Acquire, Relaxed, Label::RwLockTryWrite).is_ok()
+        self.try_become_writer().is_ok()
     }
 }
 

@@ -14,7 +14,8 @@ use crate::checked::sync::{READ, WRITER};
 struct Claim<'a> {
     /// Locks, without a time-out.
     lock: &'a dyn Fn(),
-    try_lock: &'a dyn Fn() -> bool,
+    /// Locks if that can be done at once; the state that is found.
+    try_lock: &'a dyn Fn() -> Result<u32, u32>,
     /// Sets the writer's bit under control; the state before.
     begin: &'a dyn Fn() -> u32,
     /// The same outside of a check, up to a deadline.
@@ -51,7 +52,7 @@ impl RawRwLock {
         self.touched();
         let claim = Claim {
             lock: &|| self.lock_exclusive(),
-            try_lock: &|| self.try_lock_exclusive(),
+            try_lock: &|| self.try_write(),
             begin: &|| self.0.word().wait(CLAIM, Acquire, Label::RwLockWrite),
             begin_until: &|deadline| self.until(CLAIM, deadline),
             back: WRITER,
@@ -66,8 +67,7 @@ impl RawRwLock {
         let claim = Claim {
             // SAFETY: promised by the caller.
             lock: &|| unsafe { self.upgrade() },
-            // SAFETY: promised by the caller.
-            try_lock: &|| unsafe { self.try_upgrade() },
+            try_lock: &|| self.try_become_writer(),
             begin: &|| self.claim_upgrade(),
             begin_until: &|_| Some(self.claim_upgrade()),
             back: WRITER - UPGRADABLE,
@@ -87,7 +87,9 @@ impl RawRwLock {
                 true
             }
             Some(Way::IsOver) => {
-                over(timeout, (claim.try_lock)());
+                let found = (claim.try_lock)();
+                self.is_over(found.err().unwrap_or(0));
+                over(timeout, found.is_ok());
                 false
             }
             Some(Way::IsOverAndSeen) => {
@@ -98,7 +100,7 @@ impl RawRwLock {
                 self.give_up(claim);
                 false
             }
-            None if ops::inert() => (claim.try_lock)(),
+            None if ops::inert() => (claim.try_lock)().is_ok(),
             None => {
                 let deadline = timeout.deadline();
                 let Some(found) = (claim.begin_until)(deadline) else { return false };

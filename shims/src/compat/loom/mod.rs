@@ -9,6 +9,9 @@
 //!   what they would leave out is explored too.
 //! - **Time-outs** of `Condvar::wait_timeout` and `Receiver::recv_timeout` fire or do not fire, loom's never do; `compare_exchange_weak` may
 //!   fail spuriously; [`sync::Barrier`] and `recv_timeout` work, in loom they panic.
+//! - **Spurious wake-ups.** [`sync::Notify::wait`] may end without a notification as often as `spurious_wakeups` allows each thread (once, if nobody says
+//!   otherwise), and so may `Condvar::wait` and `park`. In loom, only the first does, once for each `Notify`, and another thread that can go on
+//!   makes a step before its own does.
 //! - **Memory.** As in loom, what must be freed is what is made by `loom::sync::Arc`, `loom::alloc` and `Track`; an access after the free of any memory is
 //!   found, but that a free comes too early by the order of events alone only where no `std::sync::Arc` is at work, whose counts are not seen.
 //! - **`lazy_static!`** values are dropped when all threads have ended; in loom when the first has, and a use after that fails.

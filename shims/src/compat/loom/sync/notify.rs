@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+use mc_runtime::ops;
+
 use crate::checked::signal::Signal;
 
 /// A flag that is given and waited for. What comes before [`notify`](Self::notify) happens before what follows [`wait`](Self::wait).
@@ -23,14 +25,18 @@ impl Notify {
         self.signal.notify();
     }
 
-    /// Waits for it and takes it.
+    /// Waits for it and takes it. May return without it.
     ///
     /// # Panics
     /// When another thread waits, too.
     #[track_caller]
     pub fn wait(&self) {
         assert!(!self.waiting.swap(true, SeqCst), "only a single thread may wait on `Notify`");
-        self.signal.wait();
+        if ops::wakes_spuriously() {
+            ops::woken_spuriously(false);
+        } else {
+            self.signal.wait();
+        }
         self.waiting.store(false, SeqCst);
     }
 }
