@@ -450,7 +450,7 @@ impl Engine {
                 self.me().state = State::Ready;
                 return Some(Step::Wait);
             }
-        } else if std::mem::take(&mut self.preempt) {
+        } else if std::mem::take(&mut self.preempt) || self.is_ahead() {
             self.me().state = State::Ready;
             return Some(Step::Wait);
         }

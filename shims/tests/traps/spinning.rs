@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize as Plain;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::hint::spin_loop;
-use mc::sync::Arc;
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
+use mc::sync::{Arc, Mutex};
 use mc::thread;
 use mc_runtime::outcome::FailureKind::{Livelock, Panic};
 
@@ -339,5 +339,26 @@ fn a_loop_that_counts_in_a_shared_atomic_has_an_effect() {
                 flag.store(true, Relaxed);
             }
         }
+    });
+}
+
+/// Each round of the loop has an effect: it takes the lock. Whoever it waits for has to come to its turn nevertheless.
+#[test]
+fn a_loop_that_does_not_wait_leaves_others_their_turn() {
+    fails(Panic, || {
+        let (mutex, done) = (Mutex::new(()), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _held = mutex.lock().unwrap();
+                done.store(true, Release);
+            });
+            loop {
+                match mutex.try_lock() {
+                    Ok(_) if done.load(Acquire) => break,
+                    Ok(_) => {}
+                    Err(_) => panic!("it is taken"),
+                }
+            }
+        });
     });
 }
