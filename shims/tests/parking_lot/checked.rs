@@ -2,11 +2,10 @@
 //!
 //! Where parking_lot means the same as std, so do the counts (`tests/checked`); the comments say where the others come from.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mc::parking_lot::{
-    Condvar, FairMutex, Mutex, MutexGuard, Once, ReentrantMutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard,
+    FairMutex, Mutex, MutexGuard, Once, ReentrantMutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard,
     const_mutex,
 };
 use mc::thread;
@@ -17,19 +16,19 @@ use crate::common;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn check(body: fn()) -> Outcome {
+pub(crate) fn check(body: fn()) -> Outcome {
     common::explore(&Options::default(), body)
 }
 
 #[track_caller]
-fn proved(executions: u64, body: fn()) {
+pub(crate) fn proved(executions: u64, body: fn()) {
     let outcome = check(body);
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
     assert_eq!(outcome.executions, executions, "{outcome:?}");
 }
 
 #[track_caller]
-fn fails(kind: FailureKind, body: fn()) -> String {
+pub(crate) fn fails(kind: FailureKind, body: fn()) -> String {
     let outcome = check(body);
     let kinds: Vec<_> = outcome.failures.iter().map(|failure| failure.kind).collect();
     assert_eq!(kinds, [kind], "{outcome:?}");
@@ -46,27 +45,6 @@ fn two_threads_take_a_mutex_in_two_orders() {
         });
         assert_eq!(mutex.into_inner(), 2);
     });
-}
-
-#[test]
-fn who_is_said_to_have_been_notified_was() {
-    // Both may stop waiting between the look for them and the notification.
-    let outcome = check(|| {
-        let (mutex, condvar, notified) = (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
-        let mut said = false;
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    if !condvar.wait_for(&mut mutex.lock(), SECOND).timed_out() {
-                        notified.fetch_add(1, Ordering::Relaxed);
-                    }
-                });
-            }
-            said = condvar.notify_one();
-        });
-        assert_eq!(notified.load(Ordering::Relaxed), usize::from(said));
-    });
-    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
 }
 
 #[test]
@@ -388,64 +366,6 @@ fn a_downgraded_writer_lets_no_writer_in() {
             scope.spawn(|| *lock.write() = 2);
         });
     });
-}
-
-#[test]
-fn a_notification_comes_before_the_wait_or_wakes_it() {
-    // The other thread takes the mutex first or second; a flag tells.
-    proved(2, || {
-        let (mutex, condvar) = (Mutex::new(false), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                *mutex.lock() = true;
-                condvar.notify_one();
-            });
-            condvar.wait_while(&mut mutex.lock(), |ready| !*ready);
-        });
-    });
-}
-
-#[test]
-fn a_wait_without_a_condition_is_a_lost_wake_up() {
-    fails(FailureKind::LostWakeup, || {
-        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| condvar.notify_one());
-            condvar.wait(&mut mutex.lock());
-        });
-    });
-}
-
-#[test]
-fn a_wait_with_a_time_out_ends_by_either() {
-    static WAYS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
-    let outcome = check(|| {
-        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
-        thread::scope(|scope| {
-            let mut guard = mutex.lock();
-            scope.spawn(|| {
-                drop(mutex.lock());
-                condvar.notify_one();
-            });
-            let over = condvar.wait_for(&mut guard, SECOND).timed_out();
-            WAYS[usize::from(over)].fetch_add(1, Ordering::Relaxed);
-        });
-    });
-    assert_eq!(outcome.verdict, Verdict::Proved, "{outcome:?}");
-    assert!(WAYS.iter().all(|seen| seen.load(Ordering::Relaxed) > 0));
-}
-
-#[test]
-fn two_mutexes_for_one_condition_variable_are_refused_when_both_wait() {
-    let message = fails(FailureKind::Panic, || {
-        let (first, second, condvar) = (Mutex::new(()), Mutex::new(()), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| condvar.wait(&mut first.lock()));
-            scope.spawn(|| condvar.wait(&mut second.lock()));
-            condvar.notify_all();
-        });
-    });
-    assert!(message.contains("more than one mutex"), "{message}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `mc::parking_lot`: the same cases against parking_lot itself (without `--cfg mc`) and against the checked types outside of a check
-//! (`behaviour`, `stress`), and what the checker says of small programs (`checked`).
+//! (`behaviour`, `stress`), and what the checker says of small programs (`checked`, `condvars`).
 #![cfg(feature = "parking_lot")]
 
 mod behaviour;
@@ -8,4 +8,6 @@ mod checked;
 #[cfg(mc)]
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(mc)]
+mod condvars;
 mod stress;
