@@ -117,7 +117,8 @@ fn nobody_writes_between_a_write_and_the_read_that_it_becomes() {
     let thread = thread::spawn(move || *theirs.write().unwrap() = 2);
     *writer = 1;
     let reader = RwLockWriteGuard::downgrade(writer);
-    assert_eq!((*reader, lock.try_read().is_ok(), lock.try_write().is_err()), (1, true, true));
+    // Whether another reader gets it beside a writer that waits is left open.
+    assert_eq!((*reader, lock.try_write().is_err()), (1, true));
     drop(reader);
     thread.join().unwrap();
     assert_eq!(*lock.read().unwrap(), 2);
