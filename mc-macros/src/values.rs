@@ -61,7 +61,7 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
-    ("no_reduction", Form::Word(&["await", "barrier", "readers", "retry", "symmetry", "all"])),
+    ("no_reduction", Form::Word(&["await", "barrier", "readers", "retry", "symmetry", "unused", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -256,6 +256,7 @@ mod tests {
             "readers",
             "retry",
             "symmetry",
+            "unused",
             "all",
             "",
             " ",

@@ -58,6 +58,8 @@ pub enum Reduction {
     Retry,
     /// See [`Reductions::symmetry`].
     Symmetry,
+    /// See [`Reductions::unused`].
+    Unused,
     /// All of them.
     All,
 }
@@ -76,11 +78,18 @@ pub struct Reductions {
     pub retry: bool,
     /// Which of several threads that are like each other does what.
     pub symmetry: bool,
+    /// The order of updates that commute, and what loads read, where nobody reads the result.
+    pub unused: bool,
+}
+
+impl Reductions {
+    const NONE: Self =
+        Self { awaits: false, barriers: false, readers: false, retry: false, symmetry: false, unused: false };
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true }
+        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true, unused: true }
     }
 }
 
@@ -94,7 +103,8 @@ impl Reductions {
             Reduction::Readers => Self { readers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
             Reduction::Symmetry => Self { symmetry: false, ..self },
-            Reduction::All => Self { awaits: false, barriers: false, readers: false, retry: false, symmetry: false },
+            Reduction::Unused => Self { unused: false, ..self },
+            Reduction::All => Self::NONE,
         }
     }
 }

@@ -2,6 +2,7 @@
 #![cfg(mc)]
 
 use std::collections::BTreeSet;
+use std::hint::black_box;
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -81,7 +82,7 @@ fn a_test_goes_on_after_its_models() {
             let flag = Arc::new(AtomicBool::new(false));
             let other = flag.clone();
             thread::spawn(move || other.store(true, Relaxed));
-            flag.load(Relaxed);
+            black_box(flag.load(Relaxed));
         });
         assert_eq!(count.load(Relaxed), expected);
     }
@@ -102,7 +103,7 @@ fn less_than_a_proof_is_no_pass() {
         let flag = Arc::new(AtomicBool::new(false));
         let other = flag.clone();
         thread::spawn(move || other.store(true, Relaxed));
-        flag.load(Relaxed);
+        black_box(flag.load(Relaxed));
     });
 }
 
@@ -190,7 +191,7 @@ fn what_std_s_arc_owns_is_not_freed_too_early() {
             other.0[0].store(1, Relaxed);
             other.1.store(1, Relaxed);
         });
-        shared.0[0].load(Relaxed);
+        black_box(shared.0[0].load(Relaxed));
     });
 }
 
@@ -379,7 +380,7 @@ fn a_pointer_that_is_used_after_its_cell_was_handed_on_races() {
 fn a_pointer_that_outlives_another_operation_races() {
     fails(FailureKind::DataRace, || {
         handed_on(|pointer, flag| {
-            flag.load(Relaxed);
+            black_box(flag.load(Relaxed));
             drop(pointer);
         });
     });

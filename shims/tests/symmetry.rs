@@ -331,7 +331,7 @@ fn whoever_unparks_one_thread_sees_all_orders() {
     // The first goes on when it is unparked, the second has a token already, or gets it in time.
     told_apart(2, || {
         let (counter, [first, second]) = count::<2>(|counter| {
-            counter.fetch_add(1, Relaxed);
+            counter.fetch_add(1, AcqRel);
             thread::park();
         });
         first.thread().unpark();

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use mc_runtime::options::{MemoryModel, Threads};
+use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions, Threads};
 use mc_runtime::outcome::{FailureKind, Outcome};
 
 use crate::corpus::{Entry, Expected};
@@ -68,7 +68,7 @@ fn complaints(entry: &Entry, model: MemoryModel, threads: Threads) -> Result<(bo
     let program = entry.program.resolve(&entry.columns)?;
     let room = expected.finals.as_ref().map_or(0, |rows| rows.len() + 16);
     let explore = if entry.whole.is_some() { explore_symmetric } else { explore };
-    let (outcome, finals) = explore(&program, model, threads, room);
+    let (outcome, finals) = explore(&program, &options(model, threads), room);
     let mut complaints = Vec::new();
     let whole = explored_whole(entry, model, &outcome);
     if !whole {
@@ -78,6 +78,12 @@ fn complaints(entry: &Entry, model: MemoryModel, threads: Threads) -> Result<(bo
         compare_finals(rows, finals, &mut complaints);
     }
     Ok((whole, complaints))
+}
+
+/// The specification has an event for each operation, and goes on after a failure.
+fn options(memory_model: MemoryModel, threads: Threads) -> Options {
+    let reductions = Reductions::default().without(Reduction::Unused);
+    Options { memory_model, threads, reductions, max_failures: u64::MAX, ..Options::default() }
 }
 
 /// Where RC20 allows (program order, reads-from or modification order) to be cyclic, or may do so, the engine explores all of the symmetric executions.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError
 use mc::sync::atomic::{AtomicI32, AtomicI64, Ordering, fence};
 use mc::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use mc_runtime::ops::{self, Guard, Label, Test, Update, Width};
-use mc_runtime::options::{MemoryModel, Options, Threads};
+use mc_runtime::options::Options;
 use mc_runtime::outcome::Outcome;
 
 use crate::program::{Column, Kind, LIMIT, LocationId, Op, Order, RegisterId, Resolved, Value};
@@ -26,15 +26,14 @@ pub enum Finals {
     TooMany(BTreeSet<Vec<i64>>),
 }
 
-/// Explores every execution of `program`, failures included. Room is made for `room` outcomes.
+/// Explores the executions of `program`, by default all of them, failures included. Room is made for `room` outcomes.
 ///
 /// # Panics
 /// If a thread of an earlier exploration panicked while it held what is collected: a mistake in this file.
-pub fn explore(program: &Resolved, model: MemoryModel, threads: Threads, room: usize) -> (Outcome, Finals) {
-    let options = Options { memory_model: model, threads, max_failures: u64::MAX, ..Options::default() };
+pub fn explore(program: &Resolved, options: &Options, room: usize) -> (Outcome, Finals) {
     let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
     let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
-    let outcome = mc_runtime::check::check(&options, move || body(&program, &rows));
+    let outcome = mc_runtime::check::check(options, move || body(&program, &rows));
     let collected = lock(&collected);
     let rows = collected.rows().map(<[i64]>::to_vec).collect();
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
@@ -44,12 +43,11 @@ pub fn explore(program: &Resolved, model: MemoryModel, threads: Threads, room: u
 ///
 /// # Panics
 /// As [`explore`].
-pub fn explore_symmetric(program: &Resolved, model: MemoryModel, threads: Threads, room: usize) -> (Outcome, Finals) {
-    let options = Options { memory_model: model, threads, max_failures: u64::MAX, ..Options::default() };
+pub fn explore_symmetric(program: &Resolved, options: &Options, room: usize) -> (Outcome, Finals) {
     let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
     let kept = Arc::new(StdMutex::new(Vec::with_capacity(program.threads.len())));
     let (program, rows) = (Arc::new(program.clone()), Arc::clone(&collected));
-    let outcome = mc_runtime::check::check(&options, move || symmetric_body(&program, &rows, &kept));
+    let outcome = mc_runtime::check::check(options, move || symmetric_body(&program, &rows, &kept));
     let collected = lock(&collected);
     let rows = collected.rows().map(<[i64]>::to_vec).collect();
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
@@ -322,6 +320,13 @@ impl Thread<'_> {
         let at = |location: LocationId| &locations[location.0];
         match *op {
             Op::Store { loc, val, ord } => at(loc).store(self.value(val), ord.std()),
+            // Nobody reads these results, not even to throw them away.
+            Op::Fadd { loc, val, reg: None, ord } => {
+                at(loc).add(self.value(val), ord.std());
+            }
+            Op::Load { loc, reg: None, ord } => {
+                at(loc).load(ord.std());
+            }
             Op::Load { loc, reg, ord } => self.set(reg, at(loc).load(ord.std())),
             Op::Fadd { loc, val, reg, ord } => self.set(reg, at(loc).add(self.value(val), ord.std())),
             Op::Xchg { loc, val, reg, ord } => self.set(reg, at(loc).swap(self.value(val), ord.std())),

@@ -15,3 +15,5 @@ pub mod program;
 #[cfg(mc)]
 pub mod shims;
 pub mod standard;
+#[cfg(mc)]
+pub mod unused;

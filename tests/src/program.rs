@@ -308,7 +308,7 @@ impl Names {
 
 impl<L, R> Op<L, R> {
     /// The location that it accesses.
-    fn location(&self) -> Option<&L> {
+    pub(crate) fn location(&self) -> Option<&L> {
         match self {
             Self::Store { loc, .. }
             | Self::Load { loc, .. }

@@ -9,10 +9,11 @@ mod checked {
     use std::collections::BTreeSet;
     use std::sync::{Mutex, PoisonError};
 
-    use mc_runtime::options::{MemoryModel, Threads};
+    use mc_runtime::options::{MemoryModel, Reduction, Reductions, Threads};
     use mc_tests::conformance::Tally;
     use mc_tests::corpus::{self, Entry};
     use mc_tests::shims;
+    use mc_tests::unused;
 
     /// One test at a time: what another thread of the process writes to its statics looks like an effect of a spin loop's round,
     /// and then the loop is only found to repeat one round later.
@@ -116,6 +117,25 @@ mod checked {
         let few = |entries: Vec<Entry>| entries.into_iter().step_by(10).collect::<Vec<_>>();
         compare_all_on(Threads::Os, &few(corpus::random()), MemoryModel::Rc20);
         compare_all_on(Threads::Os, &corpus::symmetric(), MemoryModel::Rc20);
+    }
+
+    /// In as many programs as not, executions are.
+    #[test]
+    fn what_is_left_out_since_nobody_reads_it_changes_no_outcome() {
+        const PROGRAMS: u64 = 3_000;
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut wrong, mut fewer) = (Vec::new(), 0);
+        for seed in 0..PROGRAMS {
+            let (program, columns) = unused::program(seed);
+            let find = |reductions| unused::find(&program, &columns, MemoryModel::Rc20, reductions);
+            let (without, all) = (find(Reductions::default()), find(Reductions::default().without(Reduction::Unused)));
+            fewer += u64::from(without.is_fewer_than(&all));
+            if !without.is_less_of(&all) {
+                wrong.push(format!("seed {seed}\n{program}{without:?}\nwith all events {all:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{} programs, the first: {}", wrong.len(), wrong[0]);
+        assert!(fewer * 2 > PROGRAMS, "only {fewer} have fewer executions");
     }
 
     #[test]

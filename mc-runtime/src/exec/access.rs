@@ -47,6 +47,12 @@ impl Engine {
             }
             return step;
         }
+        if self.is_left_out(&operation, site, &frame) {
+            return self.leave_out(at, &operation, site);
+        }
+        if let Some(step) = self.looks_at_updates(at, operation.width.bytes(), site) {
+            return step;
+        }
         self.access_at(at, operation, site, frame)
     }
 
@@ -225,7 +231,7 @@ impl Engine {
             return self.fail(FailureKind::DataRace, message, site);
         }
         if outlives {
-            return self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site);
+            return self.outlived(site);
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
@@ -240,6 +246,11 @@ impl Engine {
         }
         self.trace(id, site, old);
         Step::Done(Accessed { old, wrote })
+    }
+
+    /// What the access changes outlives the execution.
+    pub(super) fn outlived<T>(&mut self, site: Site) -> Step<T> {
+        self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site)
     }
 
     /// The running thread comes to an access that could be part of a spin loop.

@@ -180,6 +180,13 @@ impl Engine {
         }
     }
 
+    /// One that is no event, between two events of the running thread.
+    pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
+        let (events, left) = (self.me_ref().position as u32, self.left.made());
+        let place = Where::Source(site);
+        self.touch(at, size, Touch { thread: self.current, events, left, writes, atomic: true, place });
+    }
+
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
         // Blocks of the system's heap, and with them the counts of an `Arc` and what they order, are not known.
         if self.rehearses() {

@@ -30,6 +30,7 @@ impl Engine {
     /// Starts with what another check of the same test has learned.
     pub(crate) fn take_knowledge(&mut self, other: &Engine) {
         self.learned.extend(&other.learned);
+        self.left_out.take_knowledge(&other.left_out);
         self.symmetry &= other.symmetry;
         self.loops = other.loops.clone();
         self.progress = other.progress.clone();

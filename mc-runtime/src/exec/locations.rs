@@ -6,6 +6,7 @@
 use super::arena::Heap;
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
+use crate::operation::Operation;
 use crate::ops::Width;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -86,8 +87,8 @@ impl Locations {
     fn bind(&mut self, graph: &mut Graph, location: LocationId, at: usize, width: Width, heap: Option<&mut Heap>) {
         let value = read(at, width);
         let maker = heap.and_then(|h| h.watch(at)).map(|b| (ThreadId(b.slot), b.events));
-        if maker.is_none() && super::is_static(at) && !self.saved.iter().any(|(known, ..)| *known == at) {
-            self.saved.push((at, width, value));
+        if maker.is_none() {
+            self.save(at, width, value);
         }
         graph.set_initial(location, value);
         if !self.words.insert(at / 8) {
@@ -98,6 +99,39 @@ impl Locations {
         }
         self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false });
         self.by_address.insert(at, location);
+    }
+
+    /// What is in no arena is put back after the execution.
+    fn save(&mut self, at: usize, width: Width, value: u64) {
+        if super::is_static(at) && !self.saved.iter().any(|(known, ..)| *known == at) {
+            self.saved.push((at, width, value));
+        }
+    }
+
+    /// What memory holds.
+    pub(super) fn read_at(&self, at: usize, width: Width) -> u64 {
+        read(at, width)
+    }
+
+    /// Changes memory without an event, and so as a plain write does: who accesses it next finds a new object. Returns what it held.
+    pub(super) fn update(&mut self, at: usize, operation: &Operation, heap: Option<&mut Heap>) -> u64 {
+        let old = read(at, operation.width);
+        if heap.and_then(|h| h.watch(at)).is_none() {
+            self.save(at, operation.width, old);
+        }
+        write(at, operation.width, operation.result(old).expect("an update"));
+        old
+    }
+
+    /// The locations that have bytes of this memory.
+    pub(super) fn sharing_bytes(&self, at: usize, size: usize) -> impl Iterator<Item = LocationId> + '_ {
+        let end = at + size;
+        let shares = move |place: &Option<Place>| {
+            place.is_some_and(|place| place.at < end && at < place.at + place.width.bytes())
+        };
+        let known = if self.words.contains(&(at / 8)) { &self.places[..] } else { &[] };
+        let places = known.iter().enumerate().filter(move |(_, place)| shares(place));
+        places.map(|(slot, _)| LocationId(slot as u32))
     }
 
     /// The word has another location: one with the same bytes, but not all of them the same?

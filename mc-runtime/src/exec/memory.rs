@@ -29,6 +29,11 @@ pub(super) fn place(site: Site) -> String {
     site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
 }
 
+/// For a message: with an `s`, what a plain access does.
+pub(super) fn verb(writes: bool) -> &'static str {
+    if writes { "write" } else { "read" }
+}
+
 impl Engine {
     /// Is it an execution that makes what is made once per process?
     pub(crate) fn rehearses(&self) -> bool {
@@ -62,7 +67,7 @@ impl Engine {
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
         let until = (self.me().position, self.left.made());
-        self.cell_until(at, size, writes, until, site)
+        self.cell_until(at, size, writes, verb(writes), until, site)
     }
 
     /// One that it made at the latest when it had made so many events, and so many clocks had been left. What others did since may come after it.
@@ -71,6 +76,7 @@ impl Engine {
         at: usize,
         size: usize,
         writes: bool,
+        what: &'static str,
         (events, left): (usize, u32),
         site: Site,
     ) -> Step<()> {
@@ -85,7 +91,6 @@ impl Engine {
             return step;
         }
         self.me().activity += 1;
-        let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at)) && block.is_none_or(|b| b.freed) {
             let message = format!("non-atomic {what} of memory that was freed");
@@ -95,7 +100,7 @@ impl Engine {
             return self.uninitialised(maker, what, site);
         }
         let (thread, events) = (self.current, events as u32);
-        let new = Access { thread, events, left, site, writes };
+        let new = Access { thread, events, left, site, writes, what };
         let mut cells = std::mem::take(&mut self.cells);
         let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
         let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events, old.left) || follows(old));
@@ -103,11 +108,11 @@ impl Engine {
         self.trace_cell(what, site);
         let Some(other) = race else { return Step::Done(()) };
         let message = format!(
-            "data race: {} {what}s at {} what {} {} at {}, and neither happens before the other",
+            "data race: {} {what}s at {} what {} {}s at {}, and neither happens before the other",
             self.thread_name(self.current),
             place(site),
             self.thread_name(other.thread),
-            if other.writes { "writes" } else { "reads" },
+            other.what,
             place(other.site),
         );
         self.fail(FailureKind::DataRace, message, site)
@@ -209,7 +214,15 @@ impl Engine {
         if self.heap.as_ref().is_none_or(|h| h.rehearsal) {
             return false;
         }
-        let Some(at) = self.locations.outside(location) else { return false };
+        self.locations.outside(location).is_some_and(|at| self.is_outside(at))
+    }
+
+    /// The same of an address.
+    pub(super) fn outlives_at(&self, at: usize) -> bool {
+        self.heap.as_ref().is_some_and(|h| !h.rehearsal && h.block(at).is_none()) && self.is_outside(at)
+    }
+
+    fn is_outside(&self, at: usize) -> bool {
         let fibers = self.threads.iter().filter_map(|t| t.fiber.as_ref());
         !self.stack.holds(at) && !is_static(at) && !fibers.map(|f| f.bounds).any(|b| b.holds(at))
     }

@@ -10,6 +10,7 @@ mod awaits;
 mod cells;
 mod clock;
 mod conclude;
+mod cut;
 mod fiber;
 mod guide;
 mod hash_keys;
@@ -41,14 +42,13 @@ mod symmetry;
 pub(crate) mod tested_data;
 mod thread;
 mod unsync;
+mod unused;
 #[cfg(feature = "unmodified")]
 mod unwritten;
 mod wakeups;
 mod weak;
 
 use crate::explore::{Explorer, Frontier};
-use crate::graph::Site;
-use crate::hooks;
 use crate::ids::{EventId, ThreadId};
 use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
@@ -78,6 +78,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use symmetry::Likeness;
 pub(crate) use thread::{Body, Panicked, State, Thread};
+pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
 pub(crate) use unwritten::look_twice;
 pub(crate) use weak::Weak;
@@ -188,6 +189,8 @@ pub(crate) struct Engine {
     pub order: Vec<EventId>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
+    /// What is no event, since nobody reads its result.
+    pub left_out: unused::LeftOut,
     left: left::Clocks,
     /// Who polls a future once more, see `last_look`.
     looking: Option<ThreadId>,
@@ -264,6 +267,7 @@ impl Engine {
             off_schedule: false,
             order: Vec::new(),
             tracer: None,
+            left_out: unused::LeftOut::new(&options),
             left: Default::default(),
             looking: None,
             unsync: Vec::new(),
@@ -293,6 +297,7 @@ impl Engine {
         (self.preempt, self.granted, self.cutting) = (false, false, false);
         (self.restart, self.too_long, self.dropped, self.late) = (false, false, false, false);
         self.left.clear();
+        self.left_out.reset();
         self.unsync.clear();
         self.held.clear();
         self.order.clear();
@@ -375,68 +380,6 @@ impl Engine {
         #[cfg(feature = "unmodified")]
         self.end_drops(true);
         self.cutting.then(|| self.cut_step())
-    }
-
-    /// Are threads of a cut execution given up where they are? All that they own is in the arenas, and goes with them. (Unwinding would run destructors
-    /// that find nothing as they left it: one that asserts would end the process.) Without arenas, they are unwound.
-    pub(crate) fn abandons(&self) -> bool {
-        self.heap.is_some()
-    }
-
-    /// How an operation of a cut execution goes on.
-    fn cut_step<T>(&mut self) -> Step<T> {
-        const PATIENCE: u32 = 100;
-        const INERT: u32 = 1_000_000;
-        let unwinding = std::thread::panicking();
-        let abandons = self.abandons();
-        let me = self.me();
-        if unwinding || me.only_inert {
-            me.inert += 1;
-            if me.inert > INERT {
-                me.state = State::Abandoned;
-                self.tainted = true;
-                return Step::Wait;
-            }
-            return Step::Inert;
-        }
-        me.raised += 1;
-        if abandons || me.raised > PATIENCE {
-            me.state = State::Abandoned;
-            return Step::Wait;
-        }
-        Step::Cut
-    }
-
-    /// The execution fails here.
-    pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
-        let site = site.map(|s| (s.file().to_owned(), s.line()));
-        self.record(Found { kind, message, thread: self.current, site });
-        self.cut_step()
-    }
-
-    /// The execution fails, and is cut as soon as its threads notice.
-    pub(crate) fn record(&mut self, found: Found) {
-        self.close();
-        if self.failure.is_none() && !self.restart {
-            // A panic is seen where it was raised, but for one that is only handed on.
-            if found.kind != FailureKind::Panic || !hooks::has_stopped() {
-                hooks::stop_debugger(self, &found.message);
-            }
-            self.failure = Some(found);
-        }
-        self.cutting = true;
-    }
-
-    /// Was the last execution stopped where it reached out of the test? It may hold what no other can take then: locks of std's own.
-    pub(crate) fn has_reached_outside(&self) -> bool {
-        self.failure.as_ref().is_some_and(|found| found.kind == FailureKind::Uncontrolled)
-    }
-
-    /// Something was learned: this execution is cut, and the exploration starts again.
-    fn start_again<T>(&mut self) -> Step<T> {
-        self.restart = true;
-        self.cutting = true;
-        self.cut_step()
     }
 
     /// May the running thread add an event now?

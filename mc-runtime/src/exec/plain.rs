@@ -20,6 +20,9 @@ impl Engine {
         self.close();
         #[cfg(feature = "unmodified")]
         let site = self.placed(site);
+        if let Some(step) = self.fences_updates(&operation) {
+            return step;
+        }
         if self.sequential() && operation.code == Code::Fence {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }

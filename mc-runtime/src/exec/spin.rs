@@ -152,6 +152,11 @@ impl Loops {
         if self.retries { self.liveness.dead(code) } else { Places::default() }
     }
 
+    /// See [`Liveness::is_unused`].
+    pub(super) fn is_unused(&mut self, code: u64, stack: usize, base: usize) -> bool {
+        self.liveness.is_unused(code, stack, base)
+    }
+
     /// Are there any?
     pub(super) fn any(&self) -> bool {
         !self.known.is_empty()

@@ -25,6 +25,9 @@ pub(crate) struct Unsync {
 impl Engine {
     /// A plain access by the running thread.
     pub(crate) fn unsync(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
+        if let Some(step) = self.looks_at_updates(at, size, site) {
+            return step;
+        }
         match self.cell(at, size, writes, site) {
             Step::Done(()) => {}
             other => return other,
@@ -39,6 +42,12 @@ impl Engine {
         }
         self.unsync.push(access);
         Step::Done(())
+    }
+
+    /// Was there one of this memory that does not happen before this point of the running thread?
+    pub(super) fn unsync_between(&self, at: usize, size: usize) -> bool {
+        let touches = |a: &&Unsync| (at..at + size).contains(&a.at);
+        self.unsync.iter().filter(touches).any(|a| !self.is_ordered(a.thread, a.events, u32::MAX))
     }
 
     /// At the end of an execution: an atomic access that was made after a plain one, but does not happen after it.

@@ -1,8 +1,9 @@
 //! From a run to a schedule: what is not the default along the order of its events.
 
 use super::{Change, Deviation, Schedule};
+use crate::exec::Made;
 use crate::graph::Graph;
-use crate::ids::{EventId, LocationId};
+use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code};
 use crate::options::Options;
 
@@ -15,8 +16,14 @@ pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Ite
 }
 
 /// The schedule of a run: its graph, and its events as they were executed, which is an order that extends (program order or reads-from)+.
-/// (A graph can have more: what others would still have done when the run was cut.)
-pub(crate) fn of_run(graph: &Graph, order: &[EventId], options: &Options, learned: Vec<u16>) -> Schedule {
+/// (A graph can have more: what others would still have done when the run was cut.) What was `left_out` are events of it, which see the newest write.
+pub(crate) fn of_run(
+    graph: &Graph,
+    order: &[EventId],
+    left_out: &[Made],
+    options: &Options,
+    learned: Vec<u16>,
+) -> Schedule {
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
     let mut spawned = 0;
@@ -25,13 +32,22 @@ pub(crate) fn of_run(graph: &Graph, order: &[EventId], options: &Options, learne
     let mut last = None;
     let mut digest = Digest::default();
     let mut at = 0;
-    for &id in order {
-        let event = graph.event(id);
-        let name = names[id.thread.slot()];
+    for made in all(order, left_out) {
+        let name = names[made.thread().slot()];
         let mut deviate = |change| deviations.push(Deviation { at, change });
         if default_thread(last, alive.iter().copied()) != name {
             deviate(Change::Thread(name));
         }
+        let id = match made {
+            Step::Event(id) => id,
+            Step::LeftOut(made) => {
+                digest.add(name, made.code);
+                last = Some((name, false));
+                at += 1;
+                continue;
+            }
+        };
+        let event = graph.event(id);
         let stops = event.operation.code == Code::Block;
         if stops && event.operation.a == BlockReason::Spin as u64 {
             deviate(Change::Stop { reads: event.operation.b as u32 });
@@ -70,6 +86,33 @@ pub(crate) fn of_run(graph: &Graph, order: &[EventId], options: &Options, learne
         events: at,
         digest: digest.value(),
     }
+}
+
+enum Step {
+    Event(EventId),
+    LeftOut(Made),
+}
+
+impl Step {
+    fn thread(&self) -> ThreadId {
+        match self {
+            Step::Event(id) => id.thread,
+            Step::LeftOut(made) => made.thread,
+        }
+    }
+}
+
+/// The events, and between them what was left out.
+fn all(order: &[EventId], left_out: &[Made]) -> impl Iterator<Item = Step> {
+    let mut left_out = left_out.iter().copied().peekable();
+    let mut order = order.iter().copied().enumerate().peekable();
+    std::iter::from_fn(move || {
+        let before = order.peek().map_or(usize::MAX, |(before, _)| *before);
+        match left_out.next_if(|made| made.before <= before) {
+            Some(made) => Some(Step::LeftOut(made)),
+            None => order.next().map(|(_, id)| Step::Event(id)),
+        }
+    })
 }
 
 /// How many of the writes made so far are newer than what the event reads, or than its place.

@@ -151,6 +151,7 @@ impl fmt::Display for Reduction {
             Self::Readers => "readers",
             Self::Retry => "retry",
             Self::Symmetry => "symmetry",
+            Self::Unused => "unused",
             Self::All => "all",
         })
     }
@@ -166,8 +167,9 @@ impl FromStr for Reduction {
             "readers" => Ok(Self::Readers),
             "retry" => Ok(Self::Retry),
             "symmetry" => Ok(Self::Symmetry),
+            "unused" => Ok(Self::Unused),
             "all" => Ok(Self::All),
-            _ => Err(Expected("`await`, `barrier`, `retry`, `symmetry` or `all`")),
+            _ => Err(Expected("`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused` or `all`")),
         }
     }
 }

@@ -235,7 +235,7 @@ fn a_waker_is_made_of_what_is_to_be_done() {
     struct Count(mc::sync::atomic::AtomicUsize);
     impl Wake for Count {
         fn wake(this: Arc<Self>) {
-            this.0.fetch_add(1, Ordering::Relaxed);
+            this.0.fetch_add(1, Ordering::AcqRel);
         }
     }
     // Two increments in two orders.

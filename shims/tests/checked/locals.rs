@@ -1,6 +1,7 @@
 //! `thread_local!`.
 
 use std::cell::{Cell, RefCell};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use mc::sync::atomic::AtomicBool;
@@ -74,7 +75,7 @@ fn what_threads_of_a_scope_did_has_happened_at_its_end() {
             });
         });
         assert_eq!(number, 1);
-        dropped.load(Relaxed);
+        black_box(dropped.load(Relaxed));
     });
 }
 

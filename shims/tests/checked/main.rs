@@ -14,6 +14,7 @@ mod once;
 mod ordering;
 mod readers;
 mod threads;
+mod unused;
 mod waiting;
 mod wakeups;
 

@@ -241,7 +241,7 @@ fn large_blocks_and_growing_ones_are_kept() {
         for n in 0..10_000_u32 {
             grows.push(n);
         }
-        flag.load(Relaxed);
+        black_box(flag.load(Relaxed));
         assert!(grows.iter().copied().eq(0..10_000));
         thread.join().unwrap();
     });

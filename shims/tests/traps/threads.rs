@@ -1,5 +1,6 @@
 //! Many threads, and threads that start threads.
 
+use std::hint::black_box;
 use std::sync::atomic::Ordering::Relaxed;
 
 use mc::sync::Arc;
@@ -105,7 +106,7 @@ fn a_chain_of_threads_has_the_executions_of_a_flat_program() {
         let count = Arc::new(AtomicUsize::new(0));
         let threads = [0, 1, 2, 3].map(|_| {
             let count = count.clone();
-            thread::spawn(move || count.fetch_add(1, Relaxed))
+            thread::spawn(move || black_box(count.fetch_add(1, Relaxed)))
         });
         for thread in threads {
             thread.join().unwrap();
@@ -116,7 +117,7 @@ fn a_chain_of_threads_has_the_executions_of_a_flat_program() {
         if left > 0 {
             let theirs = count.clone();
             let next = thread::spawn(move || link(&theirs, left - 1));
-            count.fetch_add(1, Relaxed);
+            black_box(count.fetch_add(1, Relaxed));
             next.join().unwrap();
         }
     }

@@ -3,13 +3,15 @@
 //! Asked for the address where a thread goes on after a load, this decodes the machine code of the function around it (`function`, `image`), says what
 //! each instruction reads and overwrites (`effects`), which calls do not return (`returns`), and follows every path from there (`walk`). A value
 //! is dead only if it is overwritten as a whole, before it is read, on all of them. Whatever is not understood reads everything.
-//! Not here: what a dead value is left out of (`spin`).
+//! The same for the result of an operation, through the callers that it is handed on to (`result`).
+//! Not here: what a dead value is left out of (`spin`), and what is not done for a result that is never read (`unused`).
 
 mod arguments;
 mod effects;
 mod function;
 mod image;
 mod landing;
+mod result;
 mod returns;
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,7 @@ mod walk;
 
 use function::Function;
 use image::Image;
+use result::Fate;
 use returns::Returns;
 use rustc_hash::FxHashMap;
 
@@ -90,13 +93,40 @@ impl std::ops::BitAnd for Places {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Liveness {
     known: FxHashMap<u64, Places>,
+    fates: FxHashMap<u64, Fate>,
 }
+
+/// A result may be handed on so often.
+const CALLERS: usize = 8;
 
 impl Liveness {
     /// What is dead where a call returns to `code`.
     pub(super) fn dead(&mut self, code: u64) -> Places {
         *self.known.entry(code).or_insert_with(|| dead(code).unwrap_or(Places::NONE))
     }
+
+    /// Does nobody read the result of an operation that returns to `code`, with this stack pointer? The running stack ends at `base`.
+    pub(super) fn is_unused(&mut self, mut code: u64, mut stack: usize, base: usize) -> bool {
+        for _ in 0..CALLERS {
+            match *self.fates.entry(code).or_insert_with(|| fate(code).unwrap_or(Fate::Used)) {
+                Fate::Unused => return true,
+                Fate::Used => return false,
+                Fate::Returned { frame } => {
+                    stack += frame as usize;
+                    if stack > base {
+                        return false;
+                    }
+                    // SAFETY: a word of the running stack, below its base: where the frame that ends there returns to.
+                    code = unsafe { *((stack - size_of::<u64>()) as *const u64) };
+                }
+            }
+        }
+        false
+    }
+}
+
+fn fate(code: u64) -> Option<Fate> {
+    Some(result::fate(&Function::around(Image::of_this_process()?, code)?, code))
 }
 
 fn dead(code: u64) -> Option<Places> {

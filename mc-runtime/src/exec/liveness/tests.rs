@@ -1,6 +1,6 @@
 //! The analysis on functions as they are compiled: each gets rubbish in all that is said to be dead, and must not notice.
 
-use super::{Places, dead};
+use super::{Liveness, Places, dead};
 use std::arch::naked_asm;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -16,6 +16,8 @@ struct Saved {
 thread_local! {
     /// What was found dead, call by call.
     static FOUND: RefCell<Vec<Places>> = const { RefCell::new(Vec::new()) };
+    /// Whether its result is unused, call by call.
+    static UNUSED: RefCell<Vec<bool>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reads the number at `at` and adds to it; the caller's dead places are spoiled.
@@ -39,6 +41,9 @@ extern "C-unwind" fn probe(at: &Cell<u64>, add: u64) -> u64 {
 extern "C-unwind" fn probed(at: &Cell<u64>, add: u64, saved: &mut Saved) -> u64 {
     let dead = dead(saved.code).expect("the function can be analysed");
     FOUND.with_borrow_mut(|found| found.push(dead));
+    let stack = std::ptr::from_mut(saved).wrapping_add(1).addr();
+    let unused = Liveness::default().is_unused(saved.code, stack, usize::MAX);
+    UNUSED.with_borrow_mut(|found| found.push(unused));
     (0..6).filter(|n| dead.has_register(*n)).for_each(|n| saved.registers[n] = !0);
     let stack = std::ptr::from_mut(saved).wrapping_add(1).cast::<u64>();
     for slot in dead.slots() {
@@ -209,6 +214,61 @@ fn what_only_a_landing_pad_reads_is_not_dead() {
         said.get()
     });
     assert_eq!(result, 2);
+}
+
+/// Which results of the probes in `f` are never read.
+fn unused(f: impl FnOnce(&[Cell<u64>; 2]) -> u64) -> Vec<bool> {
+    UNUSED.take();
+    black_box(f(black_box(&[Cell::new(0), Cell::new(10)])));
+    UNUSED.take()
+}
+
+#[inline(never)]
+fn throws_away([top, next]: &[Cell<u64>; 2]) -> u64 {
+    probe(top, 1);
+    let used = probe(next, 1);
+    probe(top, 2);
+    used
+}
+
+#[inline(never)]
+fn reads_on_one_path([top, next]: &[Cell<u64>; 2]) -> u64 {
+    let first = probe(top, 1);
+    if next.get() == 11 { first } else { 3 }
+}
+
+#[inline(never)]
+fn hands_on(at: &Cell<u64>) -> u64 {
+    black_box(at).set(5);
+    probe(at, 1)
+}
+
+#[inline(never)]
+fn hands_on_again(at: &Cell<u64>) -> u64 {
+    black_box(hands_on(at) as *const u8);
+    hands_on(at)
+}
+
+#[inline(never)]
+fn reads_a_part([top, _]: &[Cell<u64>; 2]) -> u64 {
+    u64::from(probe(top, 1) as u8 == 7)
+}
+
+#[test]
+fn a_result_is_unused_if_nobody_reads_any_of_it() {
+    assert_eq!(unused(throws_away), [true, false, true]);
+    assert_eq!(unused(reads_on_one_path), [false]);
+    assert_eq!(unused(reads_a_part), [false]);
+}
+
+#[test]
+fn a_result_that_is_handed_on_is_unused_if_nobody_reads_it_in_the_end() {
+    fn drops([top, _]: &[Cell<u64>; 2]) -> u64 {
+        hands_on_again(top);
+        7
+    }
+    assert_eq!(unused(drops), [false, true]);
+    assert_eq!(unused(|[top, _]| hands_on_again(top) + 1), [false, false]);
 }
 
 #[test]

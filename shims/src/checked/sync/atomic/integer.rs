@@ -10,7 +10,8 @@ use super::{Ordering, common, refused_for_load, refused_for_store, strongest_fai
 macro_rules! rmw {
     ($(#[$doc:meta])* $name:ident, $what:expr, $int:ident, $bits:ident, $width:expr) => {
         $(#[$doc])*
-        #[inline]
+        // In code that is not optimised a call shows more of what becomes of the result.
+        #[cfg_attr(not(debug_assertions), inline)]
         #[track_caller]
         pub fn $name(&self, val: $int, order: Ordering) -> $int {
             match ops::rmw(self.at(), $width, $what, u64::from(val as $bits), order, Label::Atomic) {

@@ -1,0 +1,71 @@
+//! How an execution is cut short: it failed, or something was learned, and its threads are given up or unwind.
+
+use super::thread::State;
+use super::{Engine, Found, Step};
+use crate::graph::Site;
+use crate::hooks;
+use crate::outcome::FailureKind;
+
+impl Engine {
+    /// Are threads of a cut execution given up where they are? All that they own is in the arenas, and goes with them. (Unwinding would run destructors
+    /// that find nothing as they left it: one that asserts would end the process.) Without arenas, they are unwound.
+    pub(crate) fn abandons(&self) -> bool {
+        self.heap.is_some()
+    }
+
+    /// How an operation of a cut execution goes on.
+    pub(super) fn cut_step<T>(&mut self) -> Step<T> {
+        const PATIENCE: u32 = 100;
+        const INERT: u32 = 1_000_000;
+        let unwinding = std::thread::panicking();
+        let abandons = self.abandons();
+        let me = self.me();
+        if unwinding || me.only_inert {
+            me.inert += 1;
+            if me.inert > INERT {
+                me.state = State::Abandoned;
+                self.tainted = true;
+                return Step::Wait;
+            }
+            return Step::Inert;
+        }
+        me.raised += 1;
+        if abandons || me.raised > PATIENCE {
+            me.state = State::Abandoned;
+            return Step::Wait;
+        }
+        Step::Cut
+    }
+
+    /// The execution fails here.
+    pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
+        let site = site.map(|s| (s.file().to_owned(), s.line()));
+        self.record(Found { kind, message, thread: self.current, site });
+        self.cut_step()
+    }
+
+    /// The execution fails, and is cut as soon as its threads notice.
+    pub(crate) fn record(&mut self, found: Found) {
+        self.close();
+        if self.failure.is_none() && !self.restart {
+            // A panic is seen where it was raised, but for one that is only handed on.
+            if found.kind != FailureKind::Panic || !hooks::has_stopped() {
+                hooks::stop_debugger(self, &found.message);
+            }
+            self.failure = Some(found);
+        }
+        self.cutting = true;
+    }
+
+    /// Was the last execution stopped where it reached out of the test? It may hold what no other can take then: locks of std's own.
+    pub(crate) fn has_reached_outside(&self) -> bool {
+        self.failure.as_ref().is_some_and(|found| found.kind == FailureKind::Uncontrolled)
+    }
+
+    /// Something was learned: this execution is cut, and the exploration starts again.
+    pub(super) fn start_again<T>(&mut self) -> Step<T> {
+        self.restart = true;
+        self.cutting = true;
+        self.cut_step()
+    }
+}

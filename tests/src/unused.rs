@@ -1,0 +1,111 @@
+//! Random programs of updates whose results nobody reads, explored with an event for each of them and without.
+//!
+//! Source: "Unused results" of `docs/reductions.md`. What is left out changes no outcome.
+
+use mc_runtime::options::{MemoryModel, Options, Reductions};
+use mc_runtime::outcome::{FailureKind, Outcome};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use std::collections::{BTreeSet, HashSet};
+
+use crate::interpret::{Finals, explore};
+use crate::program::{Op, Order, Program, Value};
+
+type NamedOp = Op<String, String>;
+
+/// How many outcomes there is room for: more than any of these programs has.
+const ROOM: usize = 4096;
+
+/// What an exploration found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    outcomes: BTreeSet<Vec<i64>>,
+    failures: HashSet<FailureKind>,
+    /// How many executions, with the blocked ones.
+    executions: u64,
+}
+
+impl Found {
+    /// The same, in fewer executions or as many?
+    pub fn is_less_of(&self, all: &Self) -> bool {
+        (&self.outcomes, &self.failures) == (&all.outcomes, &all.failures) && self.executions <= all.executions
+    }
+
+    /// In fewer?
+    pub fn is_fewer_than(&self, all: &Self) -> bool {
+        self.executions < all.executions
+    }
+}
+
+/// A program of two to four threads: most of what they do adds to one of two counters, and some of it finds out in which order.
+pub fn program(seed: u64) -> (Program, Vec<String>) {
+    let mut rng = Pcg64::new(u128::from(seed), 3);
+    // In some programs nobody looks at the counters before the end, in others everybody may.
+    let looks = [0.0, 0.0, 0.05, 0.2][rng.random_range(0..4)];
+    let fences = if rng.random_bool(0.2) { 0.15 } else { 0.0 };
+    let threads = rng.random_range(2..=4);
+    let most = if threads == 4 { 2 } else { 3 };
+    let mut columns = Vec::new();
+    let threads: Vec<Vec<NamedOp>> = (0..threads)
+        .map(|thread| {
+            let mut ops = Vec::new();
+            for number in 0..rng.random_range(1..=most) {
+                let register = format!("r{number}");
+                let (op, reads) = op(&mut rng, &register, looks, fences);
+                if reads {
+                    columns.push(format!("{thread}:{register}"));
+                }
+                ops.push(op);
+            }
+            ops
+        })
+        .collect();
+    let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
+    columns.extend(locations);
+    (Program { threads }, columns)
+}
+
+/// An operation, and whether its register is of interest.
+fn op(rng: &mut Pcg64, register: &str, looks: f64, fences: f64) -> (NamedOp, bool) {
+    let pick = |rng: &mut Pcg64, orders: &[Order]| orders[rng.random_range(0..orders.len())];
+    let counter = if rng.random_bool(0.7) { "a" } else { "b" };
+    let (val, reg) = (Value::Given(rng.random_range(1..=4)), Some(register.to_owned()));
+    if rng.random_bool(fences) {
+        return (Op::Fence { ord: pick(rng, &[Order::Acq, Order::Rel, Order::AcqRel, Order::Sc]) }, false);
+    }
+    if rng.random_bool(looks) {
+        let loc = counter.to_owned();
+        let ord = pick(rng, &[Order::Rlx, Order::Rlx, Order::Sc]);
+        return match rng.random_range(0..4) {
+            0 => (Op::Load { loc, reg, ord }, true),
+            1 => (Op::Store { loc, val, ord }, false),
+            2 => (Op::Xchg { loc, val, reg, ord }, true),
+            _ => (Op::Fadd { loc, val, reg, ord }, true),
+        };
+    }
+    let loc = "x".to_owned();
+    match rng.random_range(0..10) {
+        0 => (Op::Store { loc, val, ord: pick(rng, &[Order::Rlx, Order::Rel, Order::Sc]) }, false),
+        1 => (Op::Load { loc, reg, ord: pick(rng, &[Order::Rlx, Order::Acq, Order::Sc]) }, true),
+        2 => (Op::Load { loc, reg: None, ord: pick(rng, &[Order::Rlx, Order::Acq]) }, false),
+        _ => {
+            let synchronises =
+                if rng.random_bool(looks) { &[Order::Acq, Order::AcqRel] } else { &[Order::Rlx, Order::Rel] };
+            let ord = pick(rng, synchronises);
+            (Op::Fadd { loc: counter.to_owned(), val, reg: None, ord }, false)
+        }
+    }
+}
+
+/// Explores a program.
+///
+/// # Panics
+/// If it cannot be run.
+pub fn find(program: &Program, columns: &[String], memory_model: MemoryModel, reductions: Reductions) -> Found {
+    let program = program.resolve(columns).expect("it can be run");
+    let options = Options { memory_model, reductions, max_failures: u64::MAX, ..Options::default() };
+    let (Outcome { executions, blocked, failures, .. }, finals) = explore(&program, &options, ROOM);
+    let Finals::All(outcomes) = finals else { panic!("there is no room for all outcomes") };
+    let failures = failures.iter().map(|failure| failure.kind).collect();
+    Found { outcomes, failures, executions: executions + blocked }
+}
