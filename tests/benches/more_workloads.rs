@@ -6,8 +6,32 @@ pub fn workload(name: &str, p: &[usize]) -> Option<Box<dyn Fn() + Send + Sync + 
     Some(match name {
         "mpmc" => Box::new(move || mpmc(p0)),
         "indexer" => Box::new(move || indexer(p0)),
+        "inc_used" => Box::new(move || inc_used(p0)),
+        "readers_used" => Box::new(move || readers_used(p0)),
         _ => return body(name, p),
     })
+}
+
+/// As `inc`, where somebody looks at what each thread gets.
+fn inc_used(n: usize) {
+    let x = Arc::new(AtomicUsize::new(0));
+    let y = x.clone();
+    join_all(spawn_each(n, move |_| {
+        core::hint::black_box(y.fetch_add(1, Relaxed));
+    }));
+    assert_eq!(x.load(Relaxed), n);
+}
+
+/// As `readers`, where somebody looks at what each of them reads.
+fn readers_used(n: usize) {
+    let x = Arc::new(AtomicUsize::new(0));
+    join_all(spawn_each(n + 1, move |i| {
+        if i == 0 {
+            x.store(1, Relaxed);
+        } else {
+            core::hint::black_box(x.load(Relaxed));
+        }
+    }));
 }
 
 /// One slot of the queue below.
