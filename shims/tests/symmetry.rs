@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
 use mc::sync::atomic::AtomicUsize;
-use mc::sync::{Arc, Barrier, Condvar, Mutex};
+use mc::sync::{Arc, Barrier, Condvar, Mutex, RwLock};
 use mc::thread::{self, JoinHandle};
 use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
@@ -87,6 +87,64 @@ fn three_threads_that_lock_twice_have_a_sixth_of_all_orders() {
             }
         });
         assert_eq!(total.into_inner().unwrap(), 6);
+    });
+}
+
+#[test]
+fn writers_that_are_alike_have_one_order() {
+    proved([1, 6], || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| *lock.write().unwrap() += 1);
+            }
+        });
+        assert_eq!(lock.into_inner().unwrap(), 3);
+    });
+    proved([15, 90], || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    *lock.write().unwrap() += 1;
+                    *lock.write().unwrap() += 1;
+                });
+            }
+        });
+        assert_eq!(lock.into_inner().unwrap(), 6);
+    });
+}
+
+#[test]
+fn readers_that_are_alike_come_at_any_two_of_three_places_among_writers_that_are() {
+    // Whatever each of two readers sees: nothing, one of the writers, or both.
+    proved([6, 18], || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| *lock.write().unwrap() += 1);
+            }
+            for _ in 0..2 {
+                scope.spawn(|| assert!(*lock.read().unwrap() <= 2));
+            }
+        });
+        assert_eq!(lock.into_inner().unwrap(), 2);
+    });
+}
+
+#[test]
+fn who_writes_after_reading_is_alike_too() {
+    proved([2, 4], || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let seen = *lock.read().unwrap();
+                    *lock.write().unwrap() += 1 + seen;
+                });
+            }
+        });
+        assert!([2, 3].contains(&lock.into_inner().unwrap()));
     });
 }
 

@@ -13,7 +13,7 @@ pub mod interpret;
 pub mod parity;
 pub mod program;
 #[cfg(mc)]
+pub mod reductions;
+#[cfg(mc)]
 pub mod shims;
 pub mod standard;
-#[cfg(mc)]
-pub mod unused;

@@ -184,7 +184,7 @@ impl Engine {
         if reads && !has_effect(&self.explorer.graph, event) {
             self.remember_round(site, frame);
         }
-        if let Some(maker) = self.locations.maker(location).and_then(|m| self.unordered(m)) {
+        if let Some(maker) = self.locations.maker(location, self.current).and_then(|m| self.unordered(m)) {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         let step = self.after(id, site, old);

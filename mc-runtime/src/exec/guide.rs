@@ -149,7 +149,8 @@ impl Engine {
     fn pick_to_explore(&self) -> Option<ThreadId> {
         let able = || self.explorer.graph.ranks().iter().copied().filter(|t| self.can_move(*t));
         let is_next = |t: &ThreadId| self.turns(*t) == 0 && !self.waits_to_write(*t);
-        able().find(is_next).or_else(|| able().min_by_key(|t| (self.waits_to_write(*t), self.turns(*t))))
+        let last = |t: &ThreadId| (self.waits_to_write(*t), self.waits_behind_twin(*t), self.turns(*t));
+        able().find(is_next).or_else(|| able().min_by_key(last))
     }
 
     /// How many turns a thread has had: one that goes round and round until another has done something would leave that no other chance.
@@ -159,14 +160,21 @@ impl Engine {
         self.explorer.graph.thread(thread).len() / TURN
     }
 
-    /// Are there threads that are alike, and has any had more than its first turn?
+    /// Are there threads that are alike, and has any had more than its first turn, or waited to write?
     pub(crate) fn twins_took_turns(&self) -> bool {
         let graph = &self.explorer.graph;
-        graph.has_twins() && graph.ranks().iter().any(|t| self.turns(*t) > 0)
+        let writes = |t: &ThreadId| graph.thread(*t).iter().any(|e| e.operation.code == Code::WriteLock);
+        graph.has_twins() && graph.ranks().iter().any(|t| self.turns(*t) > 0 || writes(t))
     }
 
     /// Has the running thread had more turns than another that can move?
     pub(super) fn is_ahead(&self) -> bool {
+        // Now and then is enough.
+        const OFTEN: usize = if cfg!(feature = "axioms") { 1 } else { 16 };
+        let events = self.explorer.graph.thread(self.current).len();
+        if !events.is_multiple_of(OFTEN) {
+            return false;
+        }
         let mine = self.turns(self.current);
         let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
         mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && !self.waits_to_write(t))

@@ -24,6 +24,8 @@ struct Place {
     maker: Option<(ThreadId, u32)>,
     /// In memory that was freed.
     freed: bool,
+    /// The threads, by slot, as far as there are bits, that have been asked whether they know of the allocation. Who knows never forgets.
+    asked: u64,
 }
 
 /// All locations of the running execution.
@@ -97,7 +99,8 @@ impl Locations {
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
-        self.places[location.slot()] = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false });
+        self.places[location.slot()] =
+            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, asked: 0 });
         self.by_address.insert(at, location);
     }
 
@@ -202,9 +205,15 @@ impl Locations {
         self.place(location).map(|p| p.at)
     }
 
-    /// Who allocated the memory of the location, and after how many events.
-    pub(crate) fn maker(&self, location: LocationId) -> Option<(ThreadId, u32)> {
-        self.place(location).and_then(|p| p.maker)
+    /// Who allocated the memory of the location, and after how many events, if this thread was not asked before whether it knows of that.
+    pub(super) fn maker(&mut self, location: LocationId, thread: ThreadId) -> Option<(ThreadId, u32)> {
+        let place = self.places.get_mut(location.slot())?.as_mut()?;
+        let bit = 1_u64.checked_shl(thread.0).unwrap_or(0);
+        if place.asked & bit != 0 {
+            return None;
+        }
+        place.asked |= bit;
+        place.maker
     }
 
     /// Its address, if that is in no arena.
@@ -229,14 +238,10 @@ impl Locations {
         places.filter(move |(_, place)| inside(place)).map(|(slot, _)| LocationId(slot as u32))
     }
 
-    /// All locations in a range of memory; marks them as freed.
-    pub(super) fn free(&mut self, range: (usize, usize)) -> impl Iterator<Item = LocationId> + '_ {
-        let places = self.places.iter_mut().enumerate();
-        places.filter_map(move |(slot, place)| {
-            let place = place.as_mut().filter(|p| (range.0..range.1).contains(&p.at))?;
-            place.freed = true;
-            Some(LocationId(slot as u32))
-        })
+    /// Marks all locations in a range of memory as freed.
+    pub(super) fn free(&mut self, range: (usize, usize)) {
+        let freed = self.places.iter_mut().flatten().filter(|place| (range.0..range.1).contains(&place.at));
+        freed.for_each(|place| place.freed = true);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::access::is_static;
 use super::cells::Access;
 use super::left::Left;
+use super::thread::State;
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
@@ -176,6 +177,11 @@ impl Engine {
         }
         #[cfg(feature = "unmodified")]
         self.free_touched(range);
+        if self.knows_all() {
+            self.cells.free(range, |_| true);
+            self.locations.free(range);
+            return;
+        }
         let mut cells = std::mem::take(&mut self.cells);
         let race = cells.free(range, |old| self.is_ordered(old.thread, old.events, old.left));
         self.cells = cells;
@@ -184,18 +190,46 @@ impl Engine {
         {
             return self.freed_too_early(access.thread, access.site);
         }
-        let mut locations = std::mem::take(&mut self.locations);
-        let unordered = locations.free(range).find_map(|location| {
-            let accesses = self.explorer.graph.accesses(location);
-            accesses.filter(|id| self.executed(*id)).find(|id| !self.is_event_ordered(*id))
-        });
-        locations.free(range).for_each(drop); // marks those that were not looked at
-        self.locations = locations;
+        let unordered = self.unordered_access(range);
+        self.locations.free(range);
         if let Some(id) = unordered
             && !self.may_be_owned_unseen()
         {
             self.freed_too_early(id.thread, self.explorer.graph.site(id));
         }
+    }
+
+    /// An atomic access in the range that does not happen before this point of the running thread.
+    fn unordered_access(&mut self, range: (usize, usize)) -> Option<EventId> {
+        let mut newest = std::mem::take(&mut self.newest);
+        newest.clear();
+        newest.resize(self.threads.len(), EventId::INIT);
+        let graph = &self.explorer.graph;
+        let all = || {
+            let accesses = self.locations.within(range).flat_map(|location| graph.accesses(location));
+            accesses.filter(|id| self.executed(*id))
+        };
+        for id in all() {
+            let newest = &mut newest[id.thread.slot()];
+            if newest.is_init() || newest.index < id.index {
+                *newest = id;
+            }
+        }
+        // If the newest one of a thread is ordered, so are the others.
+        let is_unordered = |id: &EventId| !self.is_event_ordered(*id);
+        let any = newest.iter().filter(|id| !id.is_init()).any(is_unordered);
+        let first = if any { all().find(is_unordered) } else { None };
+        self.newest = newest;
+        first
+    }
+
+    /// Has every other thread ended, and does all that it did happen before this point of the running thread?
+    fn knows_all(&self) -> bool {
+        let me = self.me_ref();
+        let knows = |t: ThreadId| self.explorer.graph.knows(self.current, me.position, t) as usize;
+        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
+        let ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
+        others().all(ended) && others().all(|t| knows(t) >= self.threads[t.slot()].position)
     }
 
     fn freed_too_early(&mut self, thread: ThreadId, site: Site) {

@@ -165,6 +165,8 @@ pub(crate) struct Engine {
     cells: Cells,
     loops: Loops,
     sections: Vec<crate::graph::readers::Section>,
+    /// Of each thread the newest access of some memory.
+    newest: Vec<EventId>,
     other_stacks: Vec<(usize, usize)>,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
@@ -251,6 +253,7 @@ impl Engine {
             locations: Locations::default(),
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
+            newest: Vec::new(),
             other_stacks: Vec::new(),
             now: Vec::new(),
             prefix: 0,

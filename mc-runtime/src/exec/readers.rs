@@ -28,12 +28,17 @@ impl Engine {
     }
 
     /// Does the running thread wait with a writer's lock until nobody can do anything else? Then the sections that could come before it are there, and no reader has to come before it
-    /// later.
+    /// later. Its twin, if that waits so, too, goes on first.
     pub(super) fn lets_readers_first(&self, operation: &Operation) -> bool {
         let others = || self.explorer.graph.ranks().iter().filter(|t| **t != self.current);
         operation.code == Code::WriteLock
             && matches!(self.guide, Guide::Explore)
-            && others().any(|t| self.can_move(*t) && !self.waits_to_write(*t))
+            && (others().any(|t| self.can_move(*t) && !self.waits_to_write(*t)) || self.waits_behind_twin(self.current))
+    }
+
+    /// Does the twin of a thread, which has not come farther, wait to write, and could?
+    pub(super) fn waits_behind_twin(&self, thread: ThreadId) -> bool {
+        self.twin_in_front(thread).is_some_and(|twin| self.waits_to_write(twin) && self.can_move(twin))
     }
 
     /// Has a thread come to a writer's lock?

@@ -297,9 +297,14 @@ impl Engine {
 
     /// Waits the thread for its twin to come as far?
     pub(super) fn is_behind_twin(&self, thread: ThreadId) -> bool {
+        self.twin_in_front(thread).is_some()
+    }
+
+    /// That twin.
+    pub(super) fn twin_in_front(&self, thread: ThreadId) -> Option<ThreadId> {
         let graph = &self.explorer.graph;
         let next: EventId = thread.event(graph.thread(thread).len());
-        graph.counterpart(next).is_some_and(|c| !graph.contains(c))
+        graph.counterpart(next).filter(|c| !graph.contains(*c)).map(|c| c.thread)
     }
 }
 

@@ -1,6 +1,6 @@
-//! Random programs of updates whose results nobody reads, explored with an event for each of them and without.
+//! Random programs of which a reduction leaves something out, explored with it and without: no outcome may change.
 //!
-//! Source: "Unused results" of `docs/reductions.md`. What is left out changes no outcome.
+//! Source: `docs/reductions.md`, "Unused results", and "Symmetry" together with "Readers".
 
 use mc_runtime::options::{MemoryModel, Options, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome};
@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::interpret::{Finals, explore};
+use crate::interpret::{Finals, explore, explore_symmetric};
 use crate::program::{Op, Order, Program, Value};
 
 type NamedOp = Op<String, String>;
@@ -37,8 +37,16 @@ impl Found {
     }
 }
 
+/// A program, and of what its outcomes are.
+pub struct Sample {
+    program: Program,
+    columns: Vec<String>,
+    /// Threads with the same operations are symmetric.
+    symmetric: bool,
+}
+
 /// A program of two to four threads: most of what they do adds to one of two counters, and some of it finds out in which order.
-pub fn program(seed: u64) -> (Program, Vec<String>) {
+pub fn unused(seed: u64) -> Sample {
     let mut rng = Pcg64::new(u128::from(seed), 3);
     // In some programs nobody looks at the counters before the end, in others everybody may.
     let looks = [0.0, 0.0, 0.05, 0.2][rng.random_range(0..4)];
@@ -62,7 +70,7 @@ pub fn program(seed: u64) -> (Program, Vec<String>) {
         .collect();
     let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
     columns.extend(locations);
-    (Program { threads }, columns)
+    Sample { program: Program { threads }, columns, symmetric: false }
 }
 
 /// An operation, and whether its register is of interest.
@@ -97,15 +105,59 @@ fn op(rng: &mut Pcg64, register: &str, looks: f64, fences: f64) -> (NamedOp, boo
     }
 }
 
+/// A program of up to four threads, in one or two groups of the same operations: they read and write under one or two reader-writer locks.
+pub fn alike(seed: u64) -> Sample {
+    let mut rng = Pcg64::new(u128::from(seed), 5);
+    let (mut threads, mut columns) = (Vec::new(), Vec::new());
+    let sizes: &[usize] = [&[2][..], &[3], &[2, 1], &[2, 2], &[1, 2], &[3, 1]][rng.random_range(0..6)];
+    for size in sizes {
+        let mut ops = Vec::new();
+        let most = if sizes.iter().sum::<usize>() > 3 { 1 } else { 2 };
+        for number in 0..rng.random_range(1..=most) {
+            section(&mut rng, &format!("r{number}"), &mut ops);
+        }
+        for _ in 0..*size {
+            let registers = ops.iter().filter_map(|op| if let Op::Load { reg, .. } = op { reg.as_ref() } else { None });
+            columns.extend(registers.map(|register| format!("{}:{register}", threads.len())));
+            threads.push(ops.clone());
+        }
+    }
+    Sample { program: Program { threads }, columns, symmetric: true }
+}
+
+/// A section of a reader or of a writer, with one access in it or before it.
+fn section(rng: &mut Pcg64, register: &str, ops: &mut Vec<NamedOp>) {
+    let lock = || if rng.random_bool(0.8) { "l" } else { "m" }.to_owned();
+    let (loc, x, reg) = ({ lock }(), "x".to_owned(), Some(register.to_owned()));
+    let access = match rng.random_range(0..3) {
+        0 => Op::Store { loc: x, val: Value::Given(rng.random_range(1..=2)), ord: Order::Rlx },
+        1 => Op::Load { loc: x, reg, ord: Order::Rlx },
+        _ => Op::Fadd { loc: x, val: Value::Given(1), reg, ord: Order::AcqRel },
+    };
+    let (acq, rel) = (Order::Acq, Order::Rel);
+    let writes = rng.random_bool(0.6);
+    let begin =
+        if writes { Op::Wlock { loc: loc.clone(), ord: acq } } else { Op::Rlock { loc: loc.clone(), ord: acq } };
+    let end = if writes { Op::Wunlock { loc, ord: rel } } else { Op::Runlock { loc, ord: rel } };
+    ops.extend(if rng.random_bool(0.7) { [begin, access, end] } else { [access, begin, end] });
+}
+
 /// Explores a program.
 ///
 /// # Panics
 /// If it cannot be run.
-pub fn find(program: &Program, columns: &[String], memory_model: MemoryModel, reductions: Reductions) -> Found {
-    let program = program.resolve(columns).expect("it can be run");
+pub fn find(sample: &Sample, memory_model: MemoryModel, reductions: Reductions) -> Found {
+    let program = sample.program.resolve(&sample.columns).expect("it can be run");
     let options = Options { memory_model, reductions, max_failures: u64::MAX, ..Options::default() };
+    let explore = if sample.symmetric { explore_symmetric } else { explore };
     let (Outcome { executions, blocked, failures, .. }, finals) = explore(&program, &options, ROOM);
     let Finals::All(outcomes) = finals else { panic!("there is no room for all outcomes") };
     let failures = failures.iter().map(|failure| failure.kind).collect();
     Found { outcomes, failures, executions: executions + blocked }
+}
+
+impl std::fmt::Display for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.program.fmt(f)
+    }
 }
