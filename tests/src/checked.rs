@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 
 use mc_runtime::options::Threads;
 
+/// Those of `cargo mc`: in its folder, `mc`, most dependencies are compiled once for both.
+const OURS: [&str; 4] = ["--cfg", "mc", "--check-cfg", "cfg(mc)"];
+
 /// A cargo command for this workspace that compiles with `--cfg mc`, into the folder `name` of the target directory
 /// that holds `tmpdir` (pass `env!("CARGO_TARGET_TMPDIR")`, or another folder directly in the target directory).
 /// The caller's own rustflags are kept, and the profile is the one that this crate was compiled with.
@@ -20,10 +23,12 @@ pub fn cargo(subcommand: &str, tmpdir: &str, name: &str) -> Command {
         command.arg("--release");
     }
     match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
-        Ok(flags) if !flags.is_empty() => command.env("CARGO_ENCODED_RUSTFLAGS", format!("{flags}\x1f--cfg\x1fmc")),
+        Ok(flags) if !flags.is_empty() => {
+            command.env("CARGO_ENCODED_RUSTFLAGS", format!("{flags}\x1f{}", OURS.join("\x1f")))
+        }
         _ => {
             let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-            command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", format!("{flags} --cfg mc"))
+            command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", format!("{flags} {}", OURS.join(" ")))
         }
     };
     command

@@ -12,7 +12,12 @@ use std::hint::{black_box, spin_loop};
 use std::mem::forget;
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::spawn;
+use std::thread::{JoinHandle, spawn};
+
+/// Takes a pointer, so that `spawn` is compiled once, and not for each thread of each program.
+fn start(body: fn()) -> JoinHandle<()> {
+    spawn(body)
+}
 
 /// The load comes last, so that each round leaves everything as it was before it.
 #[inline(never)]
@@ -38,7 +43,7 @@ pub fn test(name: &str, program: &Resolved) -> Option<String> {
         let _ = writeln!(text, "    static L{number}: {kind} = {value};");
     }
     for (number, ops) in program.threads.iter().enumerate() {
-        let _ = writeln!(text, "    let t{number} = spawn(|| {{");
+        let _ = writeln!(text, "    let t{number} = start(|| {{");
         text.push_str("        let mut r = [0_i64; 16];\n");
         text.push_str("        let mut g: [Option<MutexGuard<'static, ()>>; 16] = [const { None }; 16];\n");
         operations(&mut text, ops)?;

@@ -2,7 +2,7 @@
 //! same outcomes on every litmus program and on the random programs that the repository keeps.
 //!
 //! Compiled with `--cfg mc` this is one test per corpus and memory model. Without it the checked types are std's, and the one
-//! test that is left runs cargo again with `--cfg mc`, in the folder `mc-conformance` of the target directory.
+//! test that is left runs cargo again with `--cfg mc`, in the folder `mc` of the target directory.
 
 #[cfg(mc)]
 mod checked {
@@ -162,7 +162,7 @@ fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
         &["--test", "conformance"],
         mc_runtime::options::Threads::Coroutines,
         env!("CARGO_TARGET_TMPDIR"),
-        "mc-conformance",
+        "mc",
     ) {
         panic!("{error}");
     }

@@ -19,7 +19,7 @@ fn the_table_is_what_the_compiler_says_of_both() {
     }
     let read = |path: std::path::PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
     let theirs = parity::from_text(&read(sources::list()));
-    let ours = sources::our_items(env!("CARGO_TARGET_TMPDIR"), "mc-conformance").unwrap_or_else(|e| panic!("{e}"));
+    let ours = sources::our_items(env!("CARGO_TARGET_TMPDIR"), "mc").unwrap_or_else(|e| panic!("{e}"));
     assert!(theirs.len() > 1200 && ours.len() > 1200, "{} and {} items were read", theirs.len(), ours.len());
     let reasons = parity::reasons(&read(sources::reasons()));
     let (rows, stale) = parity::compare(&theirs, &ours, &reasons);

@@ -8,7 +8,7 @@ fn pass(targets: &[&str], threads: Threads) {
     let tests = targets.iter().flat_map(|target| ["--test", target]);
     let arguments: Vec<&str> = features.into_iter().chain(["--lib"]).chain(tests).collect();
     let folder = env!("CARGO_TARGET_TMPDIR");
-    if let Err(error) = mc_tests::checked::run_tests("mc-shims", &arguments, threads, folder, "mc-conformance") {
+    if let Err(error) = mc_tests::checked::run_tests("mc-shims", &arguments, threads, folder, "mc") {
         panic!("{error}");
     }
 }

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     // `target/release/fresh`: the folder that the executable lies in is directly in the target directory.
     let folder = std::env::current_exe().expect("the path of this program");
     let folder = folder.parent().and_then(|folder| folder.to_str()).expect("cargo put this program into a folder");
-    let mut command = mc_tests::checked::cargo("run", folder, "mc-conformance");
+    let mut command = mc_tests::checked::cargo("run", folder, "mc");
     command.args(["--quiet", "--package", "mc-tests", "--bin", "fresh", "--"]).args(std::env::args_os().skip(1));
     let status = command.status().expect("cargo can be started");
     status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(parity::sources::list(), parity::to_text(&theirs))?;
     let own = std::env::current_exe()?;
     let directory = own.parent().ok_or("a binary is in a directory")?.to_string_lossy().into_owned();
-    let ours = parity::sources::our_items(&directory, "mc-conformance")?;
+    let ours = parity::sources::our_items(&directory, "mc")?;
     let reasons = parity::reasons(&std::fs::read_to_string(parity::sources::reasons())?);
     let (rows, _) = parity::compare(&theirs, &ours, &reasons);
     std::fs::write(parity::sources::table(), parity::markdown(&rows))?;

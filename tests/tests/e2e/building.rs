@@ -6,6 +6,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 
 #[test]
 fn features_and_targets_select_what_is_built() {
+    // `suites.rs` has a profile of the user's own, and `protocol.rs` the user's flags from wherever they may come: the checker is compiled again for each.
     let fixture = fixture("features");
     let checked = |flags: &[&str]| {
         let run = fixture.cargo_mc(["test"].iter().chain(&JSON).chain(flags));
@@ -18,32 +19,7 @@ fn features_and_targets_select_what_is_built() {
     let extra = ["tests::always", "tests::with_debug_assertions", "tests::with_extra"];
     assert_eq!(checked(&["--lib", "--features", "extra"]), extra);
     assert_eq!(checked(&["--lib", "--all-features"]), extra);
-    assert_eq!(checked(&["--lib", "--profile", "careful"]), ["tests::always", "tests::with_debug_assertions"]);
     assert_eq!(checked(&["--lib", "--release"]), ["tests::always", "tests::without_debug_assertions"]);
-}
-
-#[test]
-fn the_users_own_flags_are_kept_wherever_they_come_from() {
-    let fixture = fixture("rustflags");
-    let run = fixture.cargo_mc(["test"].iter().chain(&JSON));
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert_eq!(names(&run), ["tests::always", "tests::from_build"]);
-
-    // As without us, flags of a target that matches hide those of `build`.
-    let config =
-        "[build]\nrustflags = \"--cfg from_build\"\n[target.'cfg(unix)']\nrustflags = [\"--cfg\", \"from_target\"]\n";
-    fixture.write(".cargo/config.toml", config);
-    let run = fixture.cargo_mc(["test"].iter().chain(&JSON));
-    assert_eq!(names(&run), ["tests::always", "tests::from_target"], "{}", run.stderr);
-
-    let config = "[build]\nrustflags = \"--cfg from_build\"\n[target.'cfg(windows)']\nrustflags = [\"--cfg\", \"from_target\"]\n";
-    fixture.write(".cargo/config.toml", config);
-    let run = fixture.cargo_mc(["test"].iter().chain(&JSON));
-    assert_eq!(names(&run), ["tests::always", "tests::from_build"], "{}", run.stderr);
-
-    let fixture = fixture.with_env("RUSTFLAGS", "--cfg from_variable");
-    let run = fixture.cargo_mc(["test"].iter().chain(&JSON));
-    assert_eq!(names(&run), ["tests::always", "tests::from_variable"], "{}", run.stderr);
 }
 
 #[test]

@@ -6,7 +6,10 @@ use crate::fixture;
 
 #[test]
 fn plain_cargo_test_checks_and_reports_too() {
-    let fixture = fixture("failing").with_env("RUSTFLAGS", "--cfg mc").with_env("RUST_BACKTRACE", "0");
+    let fixture = fixture("failing").with_env("RUST_BACKTRACE", "0");
+    // The flags and the folder of `cargo mc`: what does not depend on the profile is there already.
+    let target = fixture.target.join("mc").display().to_string();
+    let fixture = fixture.with_env("RUSTFLAGS", "--cfg mc --check-cfg cfg(mc)").with_env("CARGO_TARGET_DIR", &target);
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = fixture.command(&cargo, ["test"]).output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);

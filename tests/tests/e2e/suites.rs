@@ -6,7 +6,8 @@ use mc_tests::fixture::Fixture;
 
 use crate::{fixture, names, test};
 
-const JSON: [&str; 4] = ["test", "--loom", "--message-format", "json"];
+/// In a profile of the user's own and, by the fixture's configuration, with flags of the user's own: the checker is compiled again for each of these, so that one test is of all.
+const LOOM: [&str; 3] = ["--loom", "--profile", "careful"];
 
 /// The copy, with a lock file that cargo has settled: the other checker comes from the registry.
 fn suite(name: &str) -> Fixture {
@@ -22,11 +23,12 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
     let fixture = suite("suite");
     let lock = fs::read(fixture.root.join("Cargo.lock")).unwrap();
     let manifest = fs::read(fixture.root.join("Cargo.toml")).unwrap();
-    let run = fixture.cargo_mc(JSON);
+    let run = fixture.cargo_mc(["test", "--message-format", "json"].iter().chain(&LOOM));
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     assert_eq!(fs::read(fixture.root.join("Cargo.lock")).unwrap(), lock);
     assert_eq!(fs::read(fixture.root.join("Cargo.toml")).unwrap(), manifest);
-    assert_eq!(names(&run).len(), 9, "all but the ignored one");
+    assert!(fixture.target.join("mc/loom/careful").is_dir());
+    assert_eq!(names(&run).len(), 10, "all but the ignored one");
     for (name, verdict, passed) in [
         ("handed_over", "proved", true),
         ("handed_over_relaxed", "failed", false),
@@ -37,6 +39,7 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
         ("ends", "failed", false),
         ("bounded", "bounded", false),
         ("plain", "ran", true),
+        ("with_a_flag_of_the_users", "ran", true),
     ] {
         let test = test(&run, name);
         assert_eq!((&test["verdict"], &test["passed"]), (&verdict.into(), &passed.into()), "{test}");
@@ -53,10 +56,10 @@ fn every_test_of_a_suite_gets_a_verdict_and_nothing_is_edited() {
 #[test]
 fn a_failure_of_a_suite_is_shown_and_replayed() {
     let fixture = suite("suite");
-    let run = fixture.cargo_mc(["test", "--loom", "--exact", "handed_over_relaxed"]);
+    let run = fixture.cargo_mc(["test", "--exact", "handed_over_relaxed"].iter().chain(&LOOM));
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("data race") && run.stdout.contains("cargo mc replay --loom mc1."), "{}", run.stdout);
-    let replay = fixture.cargo_mc(["replay", "--loom", "handed_over_relaxed"]);
+    let replay = fixture.cargo_mc(["replay", "handed_over_relaxed"].iter().chain(&LOOM));
     assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
     assert!(replay.stdout.contains("data race"), "{}", replay.stdout);
 }
