@@ -81,7 +81,8 @@ fn operation(op: &Op<LocationId, RegisterId>) -> Option<String> {
     };
     let set = |register: &Option<RegisterId>, what: String| match register {
         Some(register) => format!("r[{}] = {what}", register.0),
-        None => what,
+        // An operation whose result nobody reads is no event.
+        None => format!("black_box({what})"),
     };
     Some(match op {
         Op::Store { loc, val, ord } => format!("L{}.store({}, {})", loc.0, value(val), order(*ord)),

@@ -18,6 +18,10 @@ mod unused;
 mod waiting;
 mod wakeups;
 
+use std::panic::catch_unwind;
+
+use mc::__private::run_body;
+use mc_runtime::models::{Bounds, replay};
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
@@ -44,6 +48,16 @@ fn fails(kind: FailureKind, body: fn()) {
     let outcome = check(body);
     let kinds: Vec<_> = outcome.failures.iter().map(|failure| failure.kind).collect();
     assert_eq!(kinds, [kind], "{outcome:?}");
+}
+
+/// The failure of `body`, replayed and told.
+#[track_caller]
+fn counterexample(body: fn()) -> String {
+    let outcome = check(body);
+    let [failure] = &outcome.failures[..] else { panic!("{outcome:?}") };
+    let schedule = failure.schedule.clone();
+    let replayed = catch_unwind(move || replay(Bounds::default(), &schedule, move || run_body(body)));
+    *replayed.unwrap_err().downcast::<String>().expect("a counterexample is a text")
 }
 
 /// How often `body` ends with each of its results.

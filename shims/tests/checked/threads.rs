@@ -6,7 +6,7 @@ use mc::thread::{self, Builder};
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Verdict};
 
-use super::{check_with, fails, proved, results};
+use super::{check_with, counterexample, fails, proved, results};
 
 #[test]
 fn results_are_moved_to_whoever_joins() {
@@ -19,6 +19,17 @@ fn results_are_moved_to_whoever_joins() {
 #[test]
 fn a_panic_of_a_thread_is_a_failure() {
     fails(FailureKind::Panic, || drop(thread::spawn(|| panic!("wrong")).join()));
+}
+
+#[test]
+fn a_counterexample_names_lines_of_the_test_only() {
+    let text = counterexample(|| {
+        let thread = thread::spawn(|| {});
+        assert!(!thread.is_finished());
+        thread.join().unwrap();
+    });
+    assert!(text.contains("thread is done"), "{text}");
+    assert!(!text.contains("launch.rs"), "{text}");
 }
 
 #[test]

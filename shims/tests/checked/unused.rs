@@ -1,19 +1,16 @@
 //! Operations whose result nobody reads are no events, as long as nothing shows their order.
 
 use std::hint::black_box;
-use std::panic::catch_unwind;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use mc::__private::run_body;
 use mc::cell::UnsafeCell;
 use mc::sync::atomic::{AtomicU8, AtomicUsize, fence};
 use mc::sync::{Arc, Mutex};
 use mc::thread;
-use mc_runtime::models::{Bounds, replay};
 use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
-use super::check_with;
+use super::{check_with, counterexample};
 
 /// Memory that threads access as they like.
 struct Plain(UnsafeCell<usize>);
@@ -389,11 +386,7 @@ fn a_failure_is_replayed_with_all_events() {
         });
         assert_ne!((flag.load(Relaxed), count.load(Relaxed)), (1, 6));
     }
-    let outcome = outcome(Reductions::default(), body);
-    let [failure] = &outcome.failures[..] else { panic!("{outcome:?}") };
-    let schedule = failure.schedule.clone();
-    let replayed = catch_unwind(move || replay(Bounds::default(), &schedule, move || run_body(body))).unwrap_err();
-    let text = replayed.downcast::<String>().expect("a counterexample");
+    let text = counterexample(body);
     assert_eq!(text.matches("fetch_add(").count(), 4, "{text}");
     assert!(text.contains("left != right") || text.contains("`left != right`"), "{text}");
 }

@@ -122,7 +122,11 @@ impl<T> Started<T> {
             Runner::Checked(_) => {
                 ops::learn(FINISHED_KEY);
                 self.tell_apart();
-                self.thread.shared().is_some_and(|shared| shared.done.load(Relaxed, Label::ThreadFinished) == 1)
+                // A closure would stand for the caller in a trace.
+                match self.thread.shared() {
+                    Some(shared) => shared.done.load(Relaxed, Label::ThreadFinished) == 1,
+                    None => false,
+                }
             }
             Runner::Nobody => true,
         }
