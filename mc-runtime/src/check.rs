@@ -399,6 +399,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     fn outcome(mut self, verdict: Verdict) -> Outcome {
+        self.engine.put_back();
         Outcome {
             verdict,
             executions: self.executions,

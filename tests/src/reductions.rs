@@ -112,7 +112,7 @@ pub fn alike(seed: u64) -> Sample {
     let sizes: &[usize] = [&[2][..], &[3], &[2, 1], &[2, 2], &[1, 2], &[3, 1]][rng.random_range(0..6)];
     for size in sizes {
         let mut ops = Vec::new();
-        let most = if sizes.iter().sum::<usize>() > 3 { 1 } else { 2 };
+        let most = if sizes.iter().sum::<usize>() > 2 { 1 } else { 2 };
         for number in 0..rng.random_range(1..=most) {
             section(&mut rng, &format!("r{number}"), &mut ops);
         }

@@ -144,7 +144,7 @@ mod checked {
     #[test]
     fn readers_and_writers_that_are_alike_have_all_outcomes() {
         for model in [MemoryModel::Rc20, MemoryModel::Sc] {
-            compare_without(Reduction::Symmetry, reductions::alike, model, 500, 250);
+            compare_without(Reduction::Symmetry, reductions::alike, model, 300, 150);
         }
     }
 

@@ -21,8 +21,6 @@ pub(super) struct Access {
     pub site: Site,
     /// Whether it writes.
     pub writes: bool,
-    /// For a message: with an `s`, what it does.
-    pub what: &'static str,
 }
 
 #[derive(Debug, Default)]
@@ -98,7 +96,7 @@ mod tests {
     use super::*;
 
     fn access(thread: u32, writes: bool) -> Access {
-        Access { thread: ThreadId(thread), events: 1, left: 0, site: None, writes, what: "" }
+        Access { thread: ThreadId(thread), events: 1, left: 0, site: None, writes }
     }
 
     #[test]

@@ -77,6 +77,6 @@ impl Engine {
             Until::LastEvent if now > events => (now - 1, left),
             Until::Now | Until::LastEvent => return Step::Done(()),
         };
-        if gone { Step::Done(()) } else { self.cell_until(at, size, writes, super::memory::verb(writes), last, site) }
+        if gone { Step::Done(()) } else { self.cell_until(at, size, writes, last, site) }
     }
 }

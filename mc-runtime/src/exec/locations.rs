@@ -106,7 +106,7 @@ impl Locations {
 
     /// What is in no arena is put back after the execution.
     fn save(&mut self, at: usize, width: Width, value: u64) {
-        if super::is_static(at) && !self.saved.iter().any(|(known, ..)| *known == at) {
+        if super::is_static(at) && !self.saved.iter().any(|(known, as_wide, _)| (*known, *as_wide) == (at, width)) {
             self.saved.push((at, width, value));
         }
     }
@@ -126,15 +126,13 @@ impl Locations {
         old
     }
 
-    /// The locations that have bytes of this memory.
-    pub(super) fn sharing_bytes(&self, at: usize, size: usize) -> impl Iterator<Item = LocationId> + '_ {
-        let end = at + size;
-        let shares = move |place: &Option<Place>| {
-            place.is_some_and(|place| place.at < end && at < place.at + place.width.bytes())
-        };
+    /// The locations that have bytes of this memory, and whether it is all that they have.
+    pub(super) fn sharing_bytes(&self, at: usize, size: usize) -> impl Iterator<Item = (LocationId, bool)> + '_ {
+        let shares = move |place: &&Place| place.at < at + size && at < place.at + place.width.bytes();
         let known = if self.words.contains(&(at / 8)) { &self.places[..] } else { &[] };
-        let places = known.iter().enumerate().filter(move |(_, place)| shares(place));
-        places.map(|(slot, _)| LocationId(slot as u32))
+        let places = known.iter().enumerate().filter_map(|(slot, place)| Some((slot, place.as_ref()?)));
+        let sharing = places.filter(move |(_, place)| shares(place));
+        sharing.map(move |(slot, place)| (LocationId(slot as u32), (place.at, place.width.bytes()) == (at, size)))
     }
 
     /// The word has another location: one with the same bytes, but not all of them the same?

@@ -30,12 +30,12 @@ pub(super) fn place(site: Site) -> String {
     site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
 }
 
-/// For a message: with an `s`, what a plain access does.
-pub(super) fn verb(writes: bool) -> &'static str {
-    if writes { "write" } else { "read" }
-}
-
 impl Engine {
+    /// The check is over: statics hold what they held before it.
+    pub(crate) fn put_back(&mut self) {
+        self.locations.reset();
+    }
+
     /// Is it an execution that makes what is made once per process?
     pub(crate) fn rehearses(&self) -> bool {
         self.heap.as_ref().is_some_and(|h| h.rehearsal)
@@ -68,7 +68,7 @@ impl Engine {
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
         let until = (self.me().position, self.left.made());
-        self.cell_until(at, size, writes, verb(writes), until, site)
+        self.cell_until(at, size, writes, until, site)
     }
 
     /// One that it made at the latest when it had made so many events, and so many clocks had been left. What others did since may come after it.
@@ -77,7 +77,6 @@ impl Engine {
         at: usize,
         size: usize,
         writes: bool,
-        what: &'static str,
         (events, left): (usize, u32),
         site: Site,
     ) -> Step<()> {
@@ -92,6 +91,7 @@ impl Engine {
             return step;
         }
         self.me().activity += 1;
+        let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at)) && block.is_none_or(|b| b.freed) {
             let message = format!("non-atomic {what} of memory that was freed");
@@ -101,7 +101,7 @@ impl Engine {
             return self.uninitialised(maker, what, site);
         }
         let (thread, events) = (self.current, events as u32);
-        let new = Access { thread, events, left, site, writes, what };
+        let new = Access { thread, events, left, site, writes };
         let mut cells = std::mem::take(&mut self.cells);
         let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
         let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events, old.left) || follows(old));
@@ -109,11 +109,11 @@ impl Engine {
         self.trace_cell(what, site);
         let Some(other) = race else { return Step::Done(()) };
         let message = format!(
-            "data race: {} {what}s at {} what {} {}s at {}, and neither happens before the other",
+            "data race: {} {what}s at {} what {} {} at {}, and neither happens before the other",
             self.thread_name(self.current),
             place(site),
             self.thread_name(other.thread),
-            other.what,
+            if other.writes { "writes" } else { "reads" },
             place(other.site),
         );
         self.fail(FailureKind::DataRace, message, site)
@@ -179,6 +179,7 @@ impl Engine {
         self.free_touched(range);
         if self.knows_all() {
             self.cells.free(range, |_| true);
+            self.left_out.forget(range);
             self.locations.free(range);
             return;
         }
@@ -190,6 +191,12 @@ impl Engine {
         {
             return self.freed_too_early(access.thread, access.site);
         }
+        if let Some((thread, site)) = self.unordered_left_out(range)
+            && !self.may_be_owned_unseen()
+        {
+            return self.freed_too_early(thread, site);
+        }
+        self.left_out.forget(range);
         let unordered = self.unordered_access(range);
         self.locations.free(range);
         if let Some(id) = unordered

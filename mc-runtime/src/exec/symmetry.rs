@@ -220,7 +220,8 @@ impl Engine {
     pub(super) fn frees_between_joins(&self, range: (usize, usize)) -> bool {
         let graph = &self.explorer.graph;
         let others = |location| graph.accesses(location).any(|id| !is_of_handle(graph.event(id).operation.label));
-        self.has_joined_some() && (self.cells.any_in(range) || self.locations.within(range).any(others))
+        let any_left_out = self.left_out.any_in(range);
+        self.has_joined_some() && (any_left_out || self.cells.any_in(range) || self.locations.within(range).any(others))
     }
 
     /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.

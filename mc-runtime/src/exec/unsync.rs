@@ -25,7 +25,7 @@ pub(crate) struct Unsync {
 impl Engine {
     /// A plain access by the running thread.
     pub(crate) fn unsync(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
-        if let Some(step) = self.looks_at_updates(at, size, site) {
+        if let Some(step) = self.looks_plainly(at, size) {
             return step;
         }
         match self.cell(at, size, writes, site) {

@@ -4,15 +4,16 @@
 //! update is made, and where anything else is (as for plain accesses, see `unsync`). What finds the order of updates out is learned, by the place in the
 //! code, and the exploration starts again, with events. The argument is in `docs/reductions.md`.
 
-use super::access::Accessed;
+use super::access::{Accessed, describe};
 use super::spin::Loops;
 use super::state::Frame;
 use super::{Engine, Guide, Step};
 use crate::graph::Site;
-use crate::ids::ThreadId;
+use crate::ids::{LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::options::{MemoryModel, Options};
+use crate::outcome::FailureKind;
 use crate::place::Place;
 
 /// What was left out.
@@ -24,8 +25,8 @@ pub(crate) struct LeftOut {
     ordered: Vec<Place>,
     /// All of the running execution.
     made: Vec<Made>,
-    /// Of the updates of a thread at an address from one place in the code, the last.
-    updates: Vec<Update>,
+    /// Of those of one kind, of a thread at an address from one place in the code, the last.
+    lasts: Vec<Last>,
     /// Whether there was a fence that acquires.
     fenced: bool,
 }
@@ -40,10 +41,11 @@ pub(crate) struct Made {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Update {
+struct Last {
     at: usize,
     size: usize,
-    kind: Rmw,
+    /// `None` for a load.
+    kind: Option<Rmw>,
     thread: ThreadId,
     /// How many events that thread had made before, and how many clocks had been left.
     events: u32,
@@ -51,9 +53,13 @@ struct Update {
     place: Place,
 }
 
-impl Update {
+impl Last {
     fn overlaps(&self, at: usize, size: usize) -> bool {
         at < self.at + self.size && self.at < at + size
+    }
+
+    fn is_in(&self, range: (usize, usize)) -> bool {
+        (range.0..range.1).contains(&self.at)
     }
 }
 
@@ -82,7 +88,7 @@ impl LeftOut {
 
     pub(super) fn reset(&mut self) {
         self.made.clear();
-        self.updates.clear();
+        self.lasts.clear();
         self.fenced = false;
     }
 
@@ -90,6 +96,16 @@ impl LeftOut {
     pub(super) fn take_knowledge(&mut self, other: &Self) {
         self.off |= other.off;
         self.ordered.clone_from(&other.ordered);
+    }
+
+    /// Was anything in the range accessed?
+    pub(super) fn any_in(&self, range: (usize, usize)) -> bool {
+        self.lasts.iter().any(|l| l.is_in(range))
+    }
+
+    /// The memory is freed.
+    pub(super) fn forget(&mut self, range: (usize, usize)) {
+        self.lasts.retain(|l| !l.is_in(range));
     }
 
     /// In the order in which they were made.
@@ -130,69 +146,78 @@ impl Engine {
 
     /// Does it.
     pub(super) fn leave_out(&mut self, at: usize, operation: &Operation, site: Site) -> Step<Accessed> {
-        if self.left_out.fenced {
-            return self.stop_leaving_out();
-        }
-        let Some(place) = site else { return self.stop_leaving_out() };
+        let Some(place) = site.filter(|_| !self.left_out.fenced) else { return self.stop_leaving_out() };
         let (kind, size) = (kind(operation.code), operation.width.bytes());
-        if let Some(kind) = kind
-            && self.order_shows(at, size, Some(kind))
-        {
-            return self.order_updates(at, size, Some(place));
+        let (events, left) = (self.me_ref().position as u32, self.left.made());
+        let new = Last { at, size, kind, thread: self.current, events, left, place };
+        let same = |l: &Last| (l.at, l.size, l.kind, l.thread, l.place) == (at, size, kind, new.thread, place);
+        let known = self.left_out.lasts.iter().position(same);
+        // A loop that only loads may wait for ever, which is seen of events.
+        let repeats = known.is_some_and(|known| kind.is_none() && self.left_out.lasts[known].events == events);
+        if repeats || self.order_shows(at, size, kind) {
+            return self.order(at, size, site);
         }
         if self.explorer.graph.len() as u64 + self.left_out.made.len() as u64 >= self.options.max_events {
             (self.too_long, self.cutting) = (true, true);
             return self.cut_step();
         }
-        match self.touch_unused(at, operation, site) {
-            Step::Done(()) => {}
-            Step::Wait => return Step::Wait,
-            Step::Inert => return Step::Inert,
-            Step::Cut => return Step::Cut,
+        if let Some(step) = self.touch_left_out(at, operation, site) {
+            return step;
         }
-        let (thread, before) = (self.current, self.order.len());
-        // With the axioms, whoever reads it nevertheless is found out.
-        let result = |old: u64| if cfg!(feature = "axioms") { !old } else { old };
-        self.left_out.made.push(Made { before, thread, code: operation.code });
-        let heap = self.heap.as_deref_mut();
-        let Some(kind) = kind else {
-            let old = self.locations.read_at(at, operation.width);
-            return Step::Done(Accessed { old: result(old), wrote: false });
+        self.left_out.made.push(Made { before: self.order.len(), thread: self.current, code: operation.code });
+        match known {
+            Some(known) => self.left_out.lasts[known] = new,
+            None => self.left_out.lasts.push(new),
+        }
+        let old = if kind.is_some() {
+            self.me().rounds.clear();
+            self.locations.update(at, operation, self.heap.as_deref_mut())
+        } else {
+            self.locations.read_at(at, operation.width)
         };
-        let old = self.locations.update(at, operation, heap);
-        self.me().rounds.clear();
-        let (events, left) = (self.me_ref().position as u32, self.left.made());
-        let new = Update { at, size, kind, thread, events, left, place };
-        let same = |u: &&mut Update| (u.at, u.size, u.thread, u.place) == (at, size, thread, place);
-        match self.left_out.updates.iter_mut().find(same) {
-            Some(update) => *update = new,
-            None => self.left_out.updates.push(new),
-        }
-        Step::Done(Accessed { old: result(old), wrote: true })
+        // With the axioms, whoever reads it nevertheless is found out.
+        let old = if cfg!(feature = "axioms") { !old } else { old };
+        Step::Done(Accessed { old, wrote: kind.is_some() })
     }
 
-    /// What any access does that is not plain: looks for those that it races with.
-    fn touch_unused(&mut self, at: usize, operation: &Operation, site: Site) -> Step<()> {
-        if self.outlives_at(at) && operation.code != Code::Load {
-            return self.outlived(site);
+    /// What every access of an atomic does: is its memory alive, and known to the thread, and does that outlive the execution?
+    fn touch_left_out<T>(&mut self, at: usize, operation: &Operation, site: Site) -> Option<Step<T>> {
+        self.close();
+        if let Some(step) = self.is_between_joins() {
+            return Some(step);
+        }
+        self.me().activity += 1;
+        if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
+            let message = format!("{} of an atomic in memory that was freed", describe(operation));
+            return Some(self.fail(FailureKind::UseAfterFree, message, site));
+        }
+        let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
+            return Some(self.uninitialised(maker, "read", site));
+        }
+        let old = self.locations.read_at(at, operation.width);
+        if operation.result(old).is_some_and(|new| new != old) && self.outlives_at(at) {
+            return Some(self.outlived(site));
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
-            self.close();
-            self.me().activity += 1;
             self.touch_between_events(at, operation.width.bytes(), operation.code != Code::Load, site);
-            return if self.cutting { self.cut_step() } else { Step::Done(()) };
+            return self.cutting.then(|| self.cut_step());
         }
-        let what = if operation.code == Code::Load { "load" } else { "update" };
-        let until = (self.me().position, self.left.made());
-        self.cell_until(at, operation.width.bytes(), false, what, until, site)
+        None
     }
 
-    /// An access that is an event begins. Does it find out in which order updates were made? Then the exploration starts again.
+    /// An access that is an event begins. Does it find out in which order something was done that is none? Then the exploration starts again.
     #[inline]
     pub(super) fn looks_at_updates<T>(&mut self, at: usize, size: usize, site: Site) -> Option<Step<T>> {
-        let shows = !self.left_out.updates.is_empty() && self.update_shows(at, size, None);
-        shows.then(|| self.order_updates(at, size, site))
+        let shows = !self.left_out.lasts.is_empty()
+            && self.last_shows(at, size, |l| (l.at, l.size, l.kind) == (at, size, None));
+        shows.then(|| self.order(at, size, site))
+    }
+
+    /// Likewise, of an access that is not atomic.
+    pub(super) fn looks_plainly<T>(&mut self, at: usize, size: usize) -> Option<Step<T>> {
+        self.last_shows(at, size, |_| false).then(|| self.order(at, size, None))
     }
 
     /// Likewise, of a fence that acquires: it synchronises with what the updates before it have read from.
@@ -206,29 +231,38 @@ impl Engine {
         self.start_again()
     }
 
-    /// From now on the updates of this memory are events, and what is done at `site`, too.
-    fn order_updates<T>(&mut self, at: usize, size: usize, site: Site) -> Step<T> {
-        let here = self.left_out.updates.iter().filter(|u| u.overlaps(at, size)).map(|u| u.place);
+    /// From now on what was done to this memory without an event has one, and what is done at `site`, too.
+    fn order<T>(&mut self, at: usize, size: usize, site: Site) -> Step<T> {
+        let here = self.left_out.lasts.iter().filter(|l| l.overlaps(at, size)).map(|l| l.place);
         self.left_out.ordered.extend(here.chain(site));
         self.start_again()
     }
 
-    /// Would it show in which order an update of this kind was made, and something else that the execution has done so far?
+    /// Would it show in which order this was done, and something else that the execution has done so far? `kind`: of update; a load has none.
     fn order_shows(&self, at: usize, size: usize, kind: Option<Rmw>) -> bool {
-        let unordered = |location| {
+        let unordered = |(location, same): (LocationId, bool)| {
             let mut accesses = self.explorer.graph.accesses(location).filter(|id| self.executed(*id));
             let waits = |t: &super::Thread| t.waiting.is_some_and(|w| w.location == location);
-            self.threads.iter().any(waits) || accesses.any(|id| !self.is_event_ordered(id))
+            // A load sees whatever it may see, and nobody sees it.
+            (kind.is_some() || !same)
+                && (self.threads.iter().any(waits) || accesses.any(|id| !self.is_event_ordered(id)))
         };
-        self.update_shows(at, size, kind)
+        let commutes =
+            |l: &Last| (l.at, l.size) == (at, size) && (kind.is_none() || l.kind.is_none_or(|k| Some(k) == kind));
+        self.last_shows(at, size, commutes)
             || self.locations.sharing_bytes(at, size).any(unordered)
             || self.unsync_between(at, size)
     }
 
-    /// The same of the updates among them.
-    fn update_shows(&self, at: usize, size: usize, kind: Option<Rmw>) -> bool {
-        let commutes = |u: &Update| (u.at, u.size, Some(u.kind)) == (at, size, kind);
-        let shows = |u: &&Update| u.overlaps(at, size) && !commutes(u);
-        self.left_out.updates.iter().filter(shows).any(|u| !self.is_ordered(u.thread, u.events, u.left))
+    /// The same of what was left out among them, but for what commutes.
+    fn last_shows(&self, at: usize, size: usize, commutes: impl Fn(&Last) -> bool) -> bool {
+        let shows = |l: &&Last| l.overlaps(at, size) && !commutes(l);
+        self.left_out.lasts.iter().filter(shows).any(|l| !self.is_ordered(l.thread, l.events, l.left))
+    }
+
+    /// Who has accessed this memory, which is freed, without an event and without an order, and where.
+    pub(super) fn unordered_left_out(&self, range: (usize, usize)) -> Option<(ThreadId, Site)> {
+        let mut here = self.left_out.lasts.iter().filter(|l| l.is_in(range));
+        here.find(|l| !self.is_ordered(l.thread, l.events, l.left)).map(|l| (l.thread, Some(l.place)))
     }
 }

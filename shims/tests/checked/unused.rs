@@ -37,7 +37,7 @@ fn outcome(reductions: Reductions, body: fn()) -> Outcome {
     check_with(&Options { reductions, ..Options::default() }, body)
 }
 
-/// Executions with the reduction, and without it.
+/// Executions with the reduction, and without.
 fn counted(body: fn()) -> (u64, u64) {
     let executions = |reductions| {
         let outcome = outcome(reductions, body);
@@ -117,7 +117,6 @@ fn a_result_that_is_used_has_an_order() {
     assert_eq!(counted(body), (2, 2));
 }
 
-/// A result that goes through several functions, in the end to somebody who looks at it or not.
 #[test]
 fn a_result_that_is_handed_on_is_used_by_whom_it_is_handed_to() {
     #[inline(never)]
@@ -222,7 +221,6 @@ fn stores_and_other_updates_find_the_order_out() {
     both_fail(FailureKind::Panic, exclusive);
 }
 
-/// Message passing over the count itself, by an update that releases and a fence that acquires.
 #[test]
 fn a_fence_synchronises_with_an_update() {
     fn body() {
@@ -245,7 +243,6 @@ fn a_fence_synchronises_with_an_update() {
     assert_eq!((with, without), (2, 2));
 }
 
-/// Happens-before through a chain of updates that acquire and release is seen.
 #[test]
 fn updates_that_synchronise_are_events() {
     fn body() {
@@ -306,12 +303,13 @@ fn a_drop_that_counts_is_a_drop() {
     both_fail(FailureKind::Panic, body);
 }
 
+#[inline(never)]
+fn look(flag: &AtomicUsize) -> usize {
+    flag.load(Relaxed)
+}
+
 #[test]
 fn a_load_that_nobody_reads_is_no_choice() {
-    #[inline(never)]
-    fn look(flag: &AtomicUsize) -> usize {
-        flag.load(Relaxed)
-    }
     fn body() {
         let flag = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -323,6 +321,115 @@ fn a_load_that_nobody_reads_is_no_choice() {
         });
     }
     assert_eq!(counted(body), (1, 3));
+}
+
+#[test]
+fn a_loop_of_loads_that_nobody_reads_waits_for_ever() {
+    fn body() {
+        let flag = AtomicUsize::new(0);
+        loop {
+            look(&flag);
+        }
+    }
+    both_fail(FailureKind::Livelock, body);
+}
+
+/// Two kinds of update from one place in the code.
+#[test]
+fn kinds_of_updates_are_told_apart_where_their_place_is_the_same() {
+    #[track_caller]
+    fn claim(bits: &AtomicUsize, more: usize) {
+        bits.fetch_add(more, Relaxed);
+        bits.fetch_or(2, Relaxed);
+    }
+    fn body() {
+        let bits = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                bits.fetch_or(1, Relaxed);
+            });
+            claim(&bits, 1);
+        });
+        assert_eq!(bits.load(Relaxed), 3);
+    }
+    both_fail(FailureKind::Panic, body);
+}
+
+#[test]
+fn a_load_of_a_part_races_with_a_store_of_the_whole() {
+    #[inline(never)]
+    fn look_at_part(part: &AtomicU8) {
+        part.load(Relaxed);
+    }
+    fn body() {
+        let whole = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            // SAFETY: the first of its bytes; that they are accessed as a whole, too, is what is tested.
+            let part = unsafe { AtomicU8::from_ptr((&raw const whole).cast_mut().cast()) };
+            scope.spawn(move || look_at_part(part));
+            whole.store(1, Relaxed);
+        });
+    }
+    both_fail(FailureKind::DataRace, body);
+}
+
+#[test]
+fn plain_memory_around_a_count_is_other_memory() {
+    struct Shared(UnsafeCell<(AtomicUsize, usize)>);
+    // SAFETY: the checker says whether two threads have access at once, and only one of them runs at a time.
+    unsafe impl Sync for Shared {}
+    fn body() {
+        let shared = Shared(UnsafeCell::new((AtomicUsize::new(0), 0)));
+        // SAFETY: nobody has exclusive access.
+        let count = shared.0.with(|at| unsafe { &(*at).0 });
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                count.fetch_add(1, Relaxed);
+            });
+            // SAFETY: nobody else accesses this part.
+            shared.0.with_mut(|at| unsafe { (*at).1 = 1 });
+        });
+    }
+    assert_eq!(counted(body), (1, 1));
+}
+
+#[test]
+fn an_update_that_changes_nothing_leaves_nothing_behind() {
+    fn body() {
+        static MOST: std::sync::OnceLock<Box<AtomicUsize>> = std::sync::OnceLock::new();
+        MOST.get_or_init(|| Box::new(AtomicUsize::new(5))).fetch_max(5, Relaxed);
+    }
+    fn changes() {
+        static MOST: std::sync::OnceLock<Box<AtomicUsize>> = std::sync::OnceLock::new();
+        MOST.get_or_init(|| Box::new(AtomicUsize::new(5))).fetch_add(1, Relaxed);
+    }
+    assert_eq!(counted(body), (1, 1));
+    both_fail(FailureKind::Contract, changes);
+}
+
+#[test]
+fn an_update_after_the_free_is_a_use_of_freed_memory() {
+    fn body() {
+        let count = Box::into_raw(Box::new(AtomicUsize::new(0)));
+        // SAFETY: none of the second: that is the mistake.
+        unsafe {
+            drop(Box::from_raw(count));
+            (*count).fetch_add(1, Relaxed);
+        }
+    }
+    both_fail(FailureKind::UseAfterFree, body);
+}
+
+/// The next check of the process finds what this one found.
+#[test]
+fn a_static_is_as_before_after_a_check() {
+    static COUNT: AtomicUsize = AtomicUsize::new(7);
+    fn body() {
+        COUNT.fetch_add(1, Relaxed);
+        COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
+    }
+    counted(body);
+    assert_eq!(COUNT.load(Relaxed), 7);
 }
 
 #[test]
