@@ -9,6 +9,7 @@ use mc::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use mc_runtime::check::check;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::Verdict;
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,7 +75,8 @@ impl Events {
             let own = AtomicU64::new(0);
             match self.operation {
                 Operation::Store => (0..count).for_each(|value| own.store(value, Relaxed)),
-                Operation::FetchAdd => (0..count).for_each(|_| _ = own.fetch_add(1, Relaxed)),
+                // An update whose result nobody reads would be no event.
+                Operation::FetchAdd => (0..count).for_each(|_| _ = black_box(own.fetch_add(1, Relaxed))),
                 Operation::LoadStore => (0..count / 2).for_each(|_| own.store(own.load(Relaxed) + 1, Relaxed)),
             }
         };
