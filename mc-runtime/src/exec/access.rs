@@ -142,8 +142,7 @@ impl Engine {
         }
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref_mut());
         if self.is_dead(location, at) {
-            let message = format!("{} of an atomic in memory that was freed", describe(&operation));
-            return self.fail(FailureKind::UseAfterFree, message, site);
+            return self.access_freed(&operation, site);
         }
         if let Some(step) = self.counts_readers(&operation, location) {
             return step;
@@ -184,7 +183,10 @@ impl Engine {
         if reads && !has_effect(&self.explorer.graph, event) {
             self.remember_round(site, frame);
         }
-        if let Some(maker) = self.locations.maker(location, self.current).and_then(|m| self.unordered(m)) {
+        // What a destructor knows by the clocks that were left for it, its thread does not know afterwards.
+        let for_good = self.me_ref().acquired().next().is_none();
+        let maker = self.locations.maker(location, self.current, for_good);
+        if let Some(maker) = maker.and_then(|m| self.unordered(m)) {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         let step = self.after(id, site, old);
@@ -222,9 +224,8 @@ impl Engine {
         }
         if self.locations.is_freed(location) {
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
-            let operation = &self.explorer.graph.event(id).operation;
-            let message = format!("{} of an atomic in memory that was freed", describe(operation));
-            return self.fail(FailureKind::UseAfterFree, message, site);
+            let operation = self.explorer.graph.event(id).operation;
+            return self.access_freed(&operation, site);
         }
         self.executed_event();
         if let Some(message) = self.overlap_race(id) {
@@ -246,6 +247,12 @@ impl Engine {
         }
         self.trace(id, site, old);
         Step::Done(Accessed { old, wrote })
+    }
+
+    /// The access is of memory that was freed.
+    pub(super) fn access_freed<T>(&mut self, operation: &Operation, site: Site) -> Step<T> {
+        let message = format!("{} of an atomic in memory that was freed", describe(operation));
+        self.fail(FailureKind::UseAfterFree, message, site)
     }
 
     /// What the access changes outlives the execution.

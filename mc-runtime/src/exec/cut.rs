@@ -62,6 +62,12 @@ impl Engine {
         self.failure.as_ref().is_some_and(|found| found.kind == FailureKind::Uncontrolled)
     }
 
+    /// The execution has as many events as it may have.
+    pub(super) fn stop_too_long<T>(&mut self) -> Step<T> {
+        (self.too_long, self.cutting) = (true, true);
+        self.cut_step()
+    }
+
     /// Something was learned: this execution is cut, and the exploration starts again.
     pub(super) fn start_again<T>(&mut self) -> Step<T> {
         self.restart = true;

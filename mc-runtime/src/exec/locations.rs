@@ -24,8 +24,8 @@ struct Place {
     maker: Option<(ThreadId, u32)>,
     /// In memory that was freed.
     freed: bool,
-    /// The threads, by slot, as far as there are bits, that have been asked whether they know of the allocation. Who knows never forgets.
-    asked: u64,
+    /// The threads, by slot, as far as there are bits, that know of the allocation for good.
+    known: u64,
 }
 
 /// All locations of the running execution.
@@ -100,7 +100,7 @@ impl Locations {
             self.places.resize(location.slot() + 1, None);
         }
         self.places[location.slot()] =
-            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, asked: 0 });
+            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0 });
         self.by_address.insert(at, location);
     }
 
@@ -203,14 +203,15 @@ impl Locations {
         self.place(location).map(|p| p.at)
     }
 
-    /// Who allocated the memory of the location, and after how many events, if this thread was not asked before whether it knows of that.
-    pub(super) fn maker(&mut self, location: LocationId, thread: ThreadId) -> Option<(ThreadId, u32)> {
+    /// Who allocated the memory of the location, and after how many events, unless this thread is known to know of that. `for_good`: the caller asks now, and what it
+    /// finds holds for the rest of the execution.
+    pub(super) fn maker(&mut self, location: LocationId, thread: ThreadId, for_good: bool) -> Option<(ThreadId, u32)> {
         let place = self.places.get_mut(location.slot())?.as_mut()?;
         let bit = 1_u64.checked_shl(thread.0).unwrap_or(0);
-        if place.asked & bit != 0 {
+        if place.known & bit != 0 {
             return None;
         }
-        place.asked |= bit;
+        place.known |= if for_good { bit } else { 0 };
         place.maker
     }
 

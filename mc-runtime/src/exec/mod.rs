@@ -401,9 +401,7 @@ impl Engine {
             return Some(Step::Wait);
         }
         if self.explorer.graph.len() as u64 >= self.options.max_events {
-            self.too_long = true;
-            self.cutting = true;
-            return Some(self.cut_step());
+            return Some(self.stop_too_long());
         }
         if self.is_late() {
             (self.late, self.cutting) = (true, true);

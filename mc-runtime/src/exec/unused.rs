@@ -4,7 +4,7 @@
 //! update is made, and where anything else is (as for plain accesses, see `unsync`). What finds the order of updates out is learned, by the place in the
 //! code, and the exploration starts again, with events. The argument is in `docs/reductions.md`.
 
-use super::access::{Accessed, describe};
+use super::access::Accessed;
 use super::spin::Loops;
 use super::state::Frame;
 use super::{Engine, Guide, Step};
@@ -13,7 +13,6 @@ use crate::ids::{LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::options::{MemoryModel, Options};
-use crate::outcome::FailureKind;
 use crate::place::Place;
 
 /// What was left out.
@@ -158,8 +157,7 @@ impl Engine {
             return self.order(at, size, site);
         }
         if self.explorer.graph.len() as u64 + self.left_out.made.len() as u64 >= self.options.max_events {
-            (self.too_long, self.cutting) = (true, true);
-            return self.cut_step();
+            return self.stop_too_long();
         }
         if let Some(step) = self.touch_left_out(at, operation, site) {
             return step;
@@ -188,8 +186,7 @@ impl Engine {
         }
         self.me().activity += 1;
         if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
-            let message = format!("{} of an atomic in memory that was freed", describe(operation));
-            return Some(self.fail(FailureKind::UseAfterFree, message, site));
+            return Some(self.access_freed(operation, site));
         }
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
