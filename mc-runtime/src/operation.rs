@@ -3,6 +3,7 @@
 //! A revisit evaluates these functions again with another old value, so they may depend on nothing else.
 
 use crate::ops::{Guard, Label, Rmw, Test, Update, Width};
+use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 /// The memory ordering of an event.
@@ -45,14 +46,14 @@ impl From<Ordering> for Order {
     }
 }
 
-/// What an operation is.
+/// What an operation is. First what writes, then what reads and perhaps writes, then what has no location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)] // or the tag would be hidden in what a variant carries, and be decoded wherever it is asked for
 pub(crate) enum Code {
-    /// A read.
-    Load,
     /// A write of `a`.
     Store,
+    /// A read.
+    Load,
     /// A read-modify-write with operand `a`.
     Rmw(Rmw),
     /// Writes `b` if the old value is `a`; otherwise it is a read.
@@ -116,6 +117,7 @@ pub(crate) enum UpdateCode {
 
 /// An operation with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)] // made of its parts as they are, see `Kind`
 pub(crate) struct Operation {
     /// First operand, see [`Code`].
     pub a: u64,
@@ -131,6 +133,47 @@ pub(crate) struct Operation {
     pub width: Width,
     /// What it is to the user.
     pub label: Label,
+}
+
+/// An operation without its operands: one word, which goes in a register.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct Kind {
+    code: Code,
+    order: Order,
+    failure: Order,
+    width: Width,
+    label: Label,
+}
+
+/// An operation in two parts.
+#[repr(C)]
+struct Parts {
+    operands: [u64; 2],
+    kind: Kind,
+}
+
+/// Is a field of [`Operation`] where it is in its [`Parts`]?
+macro_rules! same_place {
+    ($($field:ident)*) => {
+        $(const _: () = assert!(offset_of!(Operation, $field) == offset_of!(Parts, kind) + offset_of!(Kind, $field));)*
+    };
+}
+same_place!(code order failure width label);
+const _: () = assert!(offset_of!(Operation, a) == 0 && offset_of!(Operation, b) == 8 && size_of::<Kind>() == 8);
+
+impl Kind {
+    #[inline(always)]
+    pub(crate) fn of(operation: &Operation) -> Self {
+        let Operation { code, order, failure, width, label, .. } = *operation;
+        Kind { code, order, failure, width, label }
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(self, a: u64, b: u64) -> Operation {
+        // SAFETY: both are `repr(C)`, with the same fields at the same places (`same_place`), and what lies between those has no value in either.
+        unsafe { std::mem::transmute::<Parts, Operation>(Parts { operands: [a, b], kind: self }) }
+    }
 }
 
 /// The bit of the writer in the word of a reader-writer lock. The rest counts readers: in a write of such a word, the writer itself, if that is a reader then.

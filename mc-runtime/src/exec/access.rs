@@ -1,7 +1,7 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
 use super::readers::counts;
-use super::spin::{self, Spin};
+use super::spin::{self, Arrival, Spin};
 use super::state::{self, Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
@@ -21,34 +21,26 @@ pub(crate) struct Accessed {
     pub wrote: bool,
 }
 
-/// What the graph says of an access that is made again.
-struct Recorded {
-    operation: Operation,
-    location: LocationId,
-    rf: EventId,
-    writes: bool,
-}
-
 impl Engine {
     /// An access at an address. Called again when it had to wait.
-    pub(crate) fn access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+    pub(crate) fn access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         if let Some(step) = self.enter() {
             return step;
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on_in_std() {
-            if let Some(step) = self.repeat(at, &operation, &frame) {
+            if let Some(step) = self.repeat(at, operation, frame) {
                 return step;
             }
             let site = self.placed(site);
             let step = self.access_at(at, operation, site, frame);
             if matches!(step, Step::Done(_)) {
-                self.note_load(at, &operation, site, &frame);
+                self.note_load(at, operation, site, frame);
             }
             return step;
         }
-        if self.is_left_out(&operation, site, &frame) {
-            return self.leave_out(at, &operation, site);
+        if self.is_left_out(operation, site, frame) {
+            return self.leave_out(at, operation, site);
         }
         if let Some(step) = self.looks_at_updates(at, operation.width.bytes(), site) {
             return step;
@@ -56,56 +48,51 @@ impl Engine {
         self.access_at(at, operation, site, frame)
     }
 
-    fn access_at(&mut self, at: usize, mut operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
-        if self.sequential() {
-            (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
-        }
-        if let Some(step) = self.look_for_spin(&operation, site, frame) {
+    fn access_at(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
+        let sequential;
+        let operation = if self.sequential() {
+            sequential = Operation { order: Order::SeqCst, failure: Order::SeqCst, ..*operation };
+            &sequential
+        } else {
+            operation
+        };
+        if let Some(step) = self.look_for_spin(at, operation, site, frame) {
             return step;
         }
         self.close();
-        let position = self.me().position;
-        match self.explorer.graph.thread(self.current).get(position) {
-            Some(&Event { operation: recorded, location, rf, writes, .. }) => {
-                let recorded = Recorded { operation: recorded, location, rf, writes };
-                self.replay_access(at, operation, &recorded, site, frame)
-            }
-            None => self.new_access(at, operation, site, frame),
+        if self.me_ref().position < self.explorer.graph.thread(self.current).len() {
+            self.replay_access(at, operation, site, frame)
+        } else {
+            self.new_access(at, operation, site, frame)
         }
     }
 
-    fn replay_access(
-        &mut self,
-        at: usize,
-        operation: Operation,
-        recorded: &Recorded,
-        site: Site,
-        frame: Frame,
-    ) -> Step<Accessed> {
-        let (id, reads) = (self.next_event(), recorded.operation.reads());
+    fn replay_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
+        let id = self.next_event();
+        let recorded = self.explorer.graph.event(id);
         if recorded.operation.code == Code::Block {
             return self.block(BlockReason::Spin, 0, site);
         }
-        let fits = same_kind(&recorded.operation, &operation) && {
+        let (location, rf, writes, reads) = (recorded.location, recorded.rf, recorded.writes, recorded.reads());
+        let fits = same_kind(&recorded.operation, operation) && self.same_operands(&recorded.operation, operation) && {
             let graph = &mut self.explorer.graph;
-            self.locations.matches(graph, recorded.location, at, operation.width, self.heap.as_deref_mut())
+            self.locations.matches(graph, location, at, operation.width, self.heap.as_deref_mut())
         };
         if !fits {
-            return self.diverged(id, &describe(&operation), site);
+            return self.diverged(id, &describe(operation), site);
         }
         if reads && let Some(source) = self.missing_source(id).or_else(|| self.missing_section(id)) {
             self.me().state = State::Source(source);
             return Step::Wait;
         }
-        let old = if reads { self.explorer.graph.value(recorded.location, recorded.rf) } else { 0 };
+        let old = if reads { self.explorer.graph.value(location, rf) } else { 0 };
         let value = if reads { operation.result(old) } else { Some(operation.a) };
-        let changed = !self.same_operands(&recorded.operation, &operation);
-        if value.is_some() != recorded.writes || changed {
-            return self.diverged(id, &describe(&operation), site);
+        if value.is_some() != writes {
+            return self.diverged(id, &describe(operation), site);
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
         if reads {
-            self.remember_replayed(site, frame);
+            self.remember_replayed(at, operation, site, frame);
         }
         self.replayed += 1;
         self.after(id, site, old)
@@ -128,9 +115,9 @@ impl Engine {
         reads.take(ahead).map(|(_, e)| e.rf).find(|rf| !self.executed(*rf))
     }
 
-    fn new_access(&mut self, at: usize, operation: Operation, site: Site, frame: Frame) -> Step<Accessed> {
+    fn new_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         if let Some(step) = self.turn() {
-            self.announce(at, &operation);
+            self.announce(at, operation);
             return step;
         }
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
@@ -142,16 +129,16 @@ impl Engine {
         }
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref_mut());
         if self.is_dead(location, at) {
-            return self.access_freed(&operation, site);
+            return self.access_freed(operation, site);
         }
-        if let Some(step) = self.counts_readers(&operation, location) {
+        if let Some(step) = self.counts_readers(operation, location) {
             return step;
         }
-        if self.explorer.must_wait(&operation, location) || self.lets_readers_first(&operation) {
+        if self.explorer.must_wait(operation, location) || self.lets_readers_first(operation) {
             let me = &mut self.threads[slot];
             me.state = State::Guard;
-            me.waiting = Some(Waiting { operation, location, site });
-            self.announce(at, &operation);
+            me.waiting = Some(Waiting { operation: *operation, location, site });
+            self.announce(at, operation);
             return Step::Wait;
         }
         if let Some(step) = self.is_between_joins() {
@@ -161,17 +148,17 @@ impl Engine {
             return step;
         }
         let id = if operation.meets() {
-            if let Some(step) = self.is_crowded(&operation, location) {
+            if let Some(step) = self.is_crowded(operation, location) {
                 return step;
             }
-            self.explorer.meet(self.current, operation, location, site)
-        } else if self.tries(&operation, site) {
-            match self.try_read(operation, location, site) {
+            self.explorer.meet(self.current, *operation, location, site)
+        } else if self.tries(operation, site) {
+            match self.try_read(*operation, location, site) {
                 Some(id) => id,
-                None => return self.await_write(operation, location, site),
+                None => return self.await_write(*operation, location, site),
             }
         } else {
-            match self.guided_access(operation, location, site) {
+            match self.guided_access(*operation, location, site) {
                 Ok(id) => id,
                 Err(step) => return step,
             }
@@ -181,7 +168,7 @@ impl Engine {
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
         // What has an effect ends the round.
         if reads && !has_effect(&self.explorer.graph, event) {
-            self.remember_round(site, frame);
+            self.remember_round(at, operation, site, frame);
         }
         // What a destructor knows by the clocks that were left for it, its thread does not know afterwards.
         let for_good = self.me_ref().acquired().next().is_none();
@@ -261,20 +248,20 @@ impl Engine {
     }
 
     /// The running thread comes to an access that could be part of a spin loop.
-    fn look_for_spin<T>(&mut self, operation: &Operation, site: Site, frame: Frame) -> Option<Step<T>> {
+    fn look_for_spin<T>(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Option<Step<T>> {
         let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
         if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
             return None;
         }
         let site = site?;
-        self.loops.reach(self.stack.base.saturating_sub(frame.stack));
-        if !self.me_ref().rounds.has(site, frame.stack) {
+        self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
+        if !self.me_ref().rounds.has(site, frame.stack()) {
             return None;
         }
         self.find_other_stacks();
         let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
-        match self.loops.arrive(&thread.rounds, site, frame, around) {
+        match self.loops.arrive(&thread.rounds, Arrival { site, asked: (at, *operation), frame }, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
@@ -288,7 +275,7 @@ impl Engine {
     }
 
     /// The access is made now: what its state is, for the next round. (Threads may have run since it was come to.)
-    fn remember_round(&mut self, site: Site, frame: Frame) {
+    fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let Some(site) = site else { return };
         if !self.guide.decides() {
             if self.loops.knows(site) {
@@ -296,21 +283,21 @@ impl Engine {
             }
             let thread = &mut self.threads[self.current.slot()];
             let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
-            self.loops.remember(&mut thread.rounds, site, frame, around);
+            self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
         }
     }
 
     /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
-    fn remember_replayed(&mut self, site: Site, frame: Frame) {
+    fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let graph = &self.explorer.graph;
         let me = &self.threads[self.current.slot()];
         let from_here = &graph.thread(self.current)[me.position..];
         if from_here.iter().rev().any(|event| has_effect(graph, event)) {
             if let Some(site) = site {
-                self.me().rounds.pass(site, frame.stack);
+                self.me().rounds.pass(site, frame.stack());
             }
         } else {
-            self.remember_round(site, frame);
+            self.remember_round(at, operation, site, frame);
         }
     }
 

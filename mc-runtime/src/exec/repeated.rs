@@ -33,7 +33,7 @@ impl Engine {
         let position = self.me_ref().position;
         let last = self.me_ref().repeated.filter(|last| {
             operation.code == Code::Load
-                && (last.index + 1, last.at, last.code, last.stack) == (position, at, frame.code, frame.stack)
+                && (last.index + 1, last.at, last.code, last.stack) == (position, at, frame.code, frame.stack())
                 && self.me_ref().calls.least >= last.depth
         })?;
         let decides = self.guide.decides();
@@ -53,7 +53,7 @@ impl Engine {
     /// The running thread has made this access.
     pub(super) fn note_load(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let is_one = operation.code == Code::Load && site.is_some() && symbols::is_toolchain_code(frame.code as usize);
-        let (index, code, stack) = (self.me_ref().position - 1, frame.code, frame.stack);
+        let (index, code, stack) = (self.me_ref().position - 1, frame.code, frame.stack());
         let me = self.me();
         me.repeated = is_one.then(|| {
             let depth = me.calls.around(frame.code as usize);

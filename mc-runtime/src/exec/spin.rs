@@ -7,6 +7,7 @@
 
 use super::liveness::{Liveness, Places};
 use super::state::{Around, Frame, own, shared};
+use crate::operation::{Code, Operation};
 use crate::options::Reductions;
 use crate::place::Place;
 
@@ -24,6 +25,8 @@ struct Round {
     /// `None` where there was none yet.
     site: Option<Place>,
     stack: usize,
+    /// What is loaded, and how.
+    asked: (usize, Operation),
     /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
     own: Vec<u8>,
     shared: Vec<u8>,
@@ -78,7 +81,8 @@ impl Rounds {
         let at = self.made % LONGEST;
         self.made += 1;
         if at == self.rounds.len() {
-            self.rounds.push(Round { site: None, stack: 0, own: Vec::new(), shared: Vec::new() });
+            let asked = (0, Operation::plain(Code::Load));
+            self.rounds.push(Round { site: None, stack: 0, asked, own: Vec::new(), shared: Vec::new() });
         }
         &mut self.rounds[at]
     }
@@ -112,6 +116,15 @@ pub(super) fn copy(copy: &mut Vec<u8>, state: impl FnOnce(&mut dyn FnMut(&[u8]) 
         copy.extend_from_slice(piece);
         true
     });
+}
+
+/// A thread comes to a load.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival<'a> {
+    pub site: Place,
+    /// What is loaded, and how.
+    pub asked: (usize, Operation),
+    pub frame: &'a Frame,
 }
 
 /// What is known of a thread that is about to load.
@@ -183,28 +196,30 @@ impl Loops {
     }
 
     /// A thread comes to a load that it [has](Rounds::has) made before.
-    pub(super) fn arrive(&mut self, rounds: &Rounds, site: Place, frame: Frame, around: Around<'_>) -> Spin {
+    pub(super) fn arrive(&mut self, rounds: &Rounds, new: Arrival<'_>, around: Around<'_>) -> Spin {
+        let Arrival { site, asked, frame } = new;
         if !self.known.contains(&site) {
             self.known.push(site);
             return Spin::Learned;
         }
         let dead = self.dead(frame.code);
-        let same = |r: &Round| r.site == Some(site) && r.stack == frame.stack;
-        match rounds.recent().position(|r| same(r) && r.is_at(&frame, dead, around)) {
+        let same = |r: &Round| (r.site, r.stack, r.asked) == (Some(site), frame.stack(), asked);
+        match rounds.recent().position(|r| same(r) && r.is_at(frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: back as u32 + 1 },
             None => Spin::No,
         }
     }
 
     /// The thread makes the load.
-    pub(super) fn remember(&mut self, rounds: &mut Rounds, site: Place, frame: Frame, around: Around<'_>) {
+    pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
+        let Arrival { site, asked, frame } = new;
         let round = rounds.next();
-        (round.site, round.stack) = (Some(site), frame.stack);
+        (round.site, round.stack, round.asked) = (Some(site), frame.stack(), asked);
         round.own.clear();
         round.shared.clear();
         if self.known.contains(&site) {
             let dead = self.dead(frame.code);
-            copy(&mut round.own, |look| own(&frame, dead, around.base, look));
+            copy(&mut round.own, |look| own(frame, dead, around.base, look));
             copy(&mut round.shared, |look| shared(around, look));
         }
     }

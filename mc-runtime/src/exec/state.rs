@@ -8,17 +8,22 @@ use super::liveness::Places;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// The registers and the stack pointer of a thread at an operation.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a thread has in its registers at an operation, as that finds it on the stack: pushed last first, directly below the caller's frame.
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Frame {
-    /// The lowest address of the stack that is compared.
-    pub stack: usize,
     /// The registers that calls preserve: `rbx`, `rbp`, `r12` to `r15`.
     pub registers: [u64; 6],
     /// Where the thread goes on after the operation. A loop that the compiler unrolled has one for each round.
     pub code: u64,
-    /// The operation: where, the operands, and the rest.
-    pub asked: [u64; 4],
+}
+
+impl Frame {
+    /// The lowest address of the caller's stack.
+    #[inline]
+    pub(crate) fn stack(&self) -> usize {
+        ptr::from_ref(self).addr() + size_of::<Self>()
+    }
 }
 
 /// What a loop could change, besides its own frame.
@@ -34,12 +39,13 @@ pub(super) struct Around<'a> {
 
 /// Passes what is only the thread's own to `look`, piece by piece, until that says no: the frame but for what is `dead` in it, and the stack above it. Returns whether it never did.
 pub(super) fn own(frame: &Frame, dead: Places, base: usize, mut look: impl FnMut(&[u8]) -> bool) -> bool {
-    let live = frame.registers.iter().enumerate().filter(|(which, _)| !dead.has_register(*which)).map(|(_, r)| r);
-    let mut from = frame.stack;
-    live.chain([&frame.code]).chain(&frame.asked).all(|word| look(&word.to_ne_bytes()))
+    let live = |which: usize| if dead.has_register(which) { 0 } else { frame.registers[which] };
+    let words = [live(0), live(1), live(2), live(3), live(4), live(5), frame.code].map(u64::to_ne_bytes);
+    let mut from = frame.stack();
+    look(words.as_flattened())
         && dead.slots().all(|slot| {
-            let start = std::mem::replace(&mut from, frame.stack + (slot + 1) * size_of::<u64>());
-            look(memory(start, frame.stack + slot * size_of::<u64>() - start))
+            let start = std::mem::replace(&mut from, frame.stack() + (slot + 1) * size_of::<u64>());
+            look(memory(start, frame.stack() + slot * size_of::<u64>() - start))
         })
         && look(memory(from, base.saturating_sub(from)))
 }

@@ -134,7 +134,7 @@ impl Engine {
     /// Before the running thread, which has a twin, accesses a location: waits until the twin has come as far, and gives up if it did something else.
     pub(super) fn follows_twin(
         &mut self,
-        operation: Operation,
+        operation: &Operation,
         location: LocationId,
         at: usize,
         site: Site,
@@ -143,11 +143,11 @@ impl Engine {
         if !self.explorer.graph.contains(counterpart) {
             let twin = counterpart.thread;
             let sleeps = self.threads[twin.slot()].state == State::Await && !self.can_move(twin);
-            return Some(if sleeps { self.await_write(operation, location, site) } else { self.lets(twin) });
+            return Some(if sleeps { self.await_write(*operation, location, site) } else { self.lets(twin) });
         }
         let other = self.explorer.graph.event(counterpart);
-        let same = same_kind(&other.operation, &operation)
-            && self.same_operands(&other.operation, &operation)
+        let same = same_kind(&other.operation, operation)
+            && self.same_operands(&other.operation, operation)
             && (other.location == location || self.is_own(operation.label, at, other.location, counterpart.thread));
         (!same).then(|| self.told_apart())
     }

@@ -131,7 +131,7 @@ impl LeftOut {
         frame: &Frame,
         base: usize,
     ) -> bool {
-        !self.off && self.suits(operation, site) && loops.is_unused(frame.code, frame.stack, base)
+        !self.off && self.suits(operation, site) && loops.is_unused(frame.code, frame.stack(), base)
     }
 }
 

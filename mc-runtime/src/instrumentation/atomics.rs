@@ -5,10 +5,10 @@
 //! LLVM does not tell of `fetch_max` and `fetch_min`, nor whether a compare-exchange is a weak one.
 
 use super::{is_in_checker, is_on_in_std};
-use crate::exec::Engine;
+use crate::exec::{Engine, Frame};
 use crate::ids::EventId;
 use crate::operation::{Code, Operation, Order};
-use crate::ops::{self, Label, Rmw, Saved, Width};
+use crate::ops::{self, Label, Rmw, Width};
 use crate::place::Place;
 use crate::symbols;
 use std::arch::naked_asm;
@@ -22,7 +22,7 @@ struct Atomic<'a> {
     operands: (u64, u64),
     /// Of C11; that of the failure last.
     orders: (i32, i32),
-    caller: &'a Saved,
+    caller: &'a Frame,
 }
 
 /// How it is done.
@@ -45,7 +45,7 @@ impl Atomic<'_> {
             return Way::Plain;
         }
         if is_on_in_std() {
-            if !symbols::is_arcs(e.trace_of_calls(self.caller.code())) {
+            if !symbols::is_arcs(e.trace_of_calls(self.caller.code as usize)) {
                 return Way::Event;
             }
             if e.rehearses() {
@@ -54,7 +54,7 @@ impl Atomic<'_> {
         }
         if self.width != Width::W64 || !e.is_count(self.at) {
             let writes = self.code != Code::Load;
-            if !is_on_in_std() && e.is_count_of_freed(self.at, size_of::<u64>(), writes, self.caller.code()) {
+            if !is_on_in_std() && e.is_count_of_freed(self.at, size_of::<u64>(), writes, self.caller.code as usize) {
                 return Way::Stop;
             }
             return if is_on_in_std() { Way::Event } else { Way::Plain };
@@ -102,15 +102,13 @@ impl Atomic<'_> {
         let ((a, b), code, width) = (self.operands, self.code, self.width);
         let operation = Operation { a, b, code, order, failure, width, label };
         let place = place(self.caller);
-        let asked = [self.at as u64, a, b, self.orders.0 as u64];
-        let frame = self.caller.frame(asked);
-        ops::wait_or_stop(|e| e.access(self.at, operation, place, frame)).map(|accessed| accessed.old)
+        ops::wait_or_stop(|e| e.access(self.at, &operation, place, self.caller)).map(|accessed| accessed.old)
     }
 }
 
 /// Where the call was made, for events that have no other place.
-fn place(caller: &Saved) -> Option<Place> {
-    let trace = |e: &mut Engine| Place::of_code(e.trace_of_calls(caller.code()));
+fn place(caller: &Frame) -> Option<Place> {
+    let trace = |e: &mut Engine| Place::of_code(e.trace_of_calls(caller.code as usize));
     is_on_in_std().then(|| ops::with_engine(trace)).flatten()
 }
 
@@ -125,13 +123,13 @@ fn order(c11: i32) -> Order {
     }
 }
 
-extern "C" fn fenced(c11: i32, _: usize, _: usize, _: usize, _: usize, caller: &Saved) {
+extern "C" fn fenced(c11: i32, _: usize, _: usize, _: usize, _: usize, caller: &Frame) {
     if is_in_checker() {
         return;
     }
     let is_event = |e: &mut Engine| {
         // Those of an `Arc` go with its counts.
-        let of_test = is_on_in_std() && !symbols::is_arcs(e.trace_of_calls(caller.code()));
+        let of_test = is_on_in_std() && !symbols::is_arcs(e.trace_of_calls(caller.code as usize));
         !e.is_cutting() && (of_test || e.has_seen_count())
     };
     if ops::with_engine(is_event) != Some(true) {
@@ -183,18 +181,18 @@ macro_rules! atomics {
         mod $module {
             use super::*;
 
-            fn of(at: *mut $int, code: Code, operands: (u64, u64), orders: (i32, i32), caller: &Saved) -> Atomic<'_> {
+            fn of(at: *mut $int, code: Code, operands: (u64, u64), orders: (i32, i32), caller: &Frame) -> Atomic<'_> {
                 Atomic { at: at.addr(), width: Width::$width, code, operands, orders, caller }
             }
 
-            pub(super) extern "C" fn load(at: *mut $int, order: i32, _: u64, _: u64, _: u64, caller: &Saved) -> $int {
+            pub(super) extern "C" fn load(at: *mut $int, order: i32, _: u64, _: u64, _: u64, caller: &Frame) -> $int {
                 // SAFETY: the code under test does this operation on the address.
                 let place = unsafe { $atomic::from_ptr(at) };
                 let plain = || place.load(Ordering::SeqCst) as u64;
                 of(at, Code::Load, (0, 0), (order, order), caller).run(plain) as $int
             }
 
-            pub(super) extern "C" fn store(at: *mut $int, value: $int, order: i32, _: u64, _: u64, caller: &Saved) {
+            pub(super) extern "C" fn store(at: *mut $int, value: $int, order: i32, _: u64, _: u64, caller: &Frame) {
                 // SAFETY: as above.
                 let place = unsafe { $atomic::from_ptr(at) };
                 let plain = || {
@@ -210,7 +208,7 @@ macro_rules! atomics {
                 order: i32,
                 _: u64,
                 _: u64,
-                caller: &Saved,
+                caller: &Frame,
             ) -> $int {
                 // SAFETY: as above.
                 let place = unsafe { $atomic::from_ptr(at) };
@@ -224,7 +222,7 @@ macro_rules! atomics {
                 new: $int,
                 success: i32,
                 failure: i32,
-                caller: &Saved,
+                caller: &Frame,
             ) -> $int {
                 // SAFETY: as above.
                 let place = unsafe { $atomic::from_ptr(at) };
@@ -242,7 +240,7 @@ macro_rules! atomics {
                     order: i32,
                     _: u64,
                     _: u64,
-                    caller: &Saved,
+                    caller: &Frame,
                 ) -> $int {
                     // SAFETY: as above.
                     let place = unsafe { $atomic::from_ptr(at) };

@@ -24,8 +24,6 @@ pub(crate) use context::{as_checker, note_call, runs_test, stop_for_good, wait_o
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
-#[cfg(feature = "unmodified")]
-pub(crate) use entry::Saved;
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
