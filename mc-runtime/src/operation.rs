@@ -244,6 +244,11 @@ impl Operation {
         matches!(self.code, Code::ReadLock | Code::WriteLock)
     }
 
+    /// Is it none of those that an atomic type has?
+    pub(crate) fn is_of_shim(&self) -> bool {
+        !matches!(self.code, Code::Store | Code::Load | Code::Rmw(_) | Code::CompareExchange)
+    }
+
     /// Does it belong to the meeting of threads at a barrier? There is one way to add such an event.
     pub(crate) fn meets(&self) -> bool {
         matches!(self.code, Code::Arrive | Code::Pass)

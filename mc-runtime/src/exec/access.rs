@@ -1,5 +1,6 @@
 //! Accesses of atomic locations: replayed from the graph, or added to it.
 
+use super::locations::Followed;
 use super::readers::counts;
 use super::spin::{self, Arrival, Spin};
 use super::state::{self, Around, Frame};
@@ -123,7 +124,6 @@ impl Engine {
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
             return self.block(BlockReason::Spin, reads, site);
         }
-        let slot = self.current.slot();
         if let Some(reads) = self.me().repeats {
             return self.block(BlockReason::Spin, reads, site);
         }
@@ -131,15 +131,10 @@ impl Engine {
         if self.is_dead(location, at) {
             return self.access_freed(operation, site);
         }
-        if let Some(step) = self.counts_readers(operation, location) {
+        if operation.is_of_shim()
+            && let Some(step) = self.waits_for_turn(at, operation, location, site)
+        {
             return step;
-        }
-        if self.explorer.must_wait(operation, location) || self.lets_readers_first(operation) {
-            let me = &mut self.threads[slot];
-            me.state = State::Guard;
-            me.waiting = Some(Waiting { operation: *operation, location, site });
-            self.announce(at, operation);
-            return Step::Wait;
         }
         if let Some(step) = self.is_between_joins() {
             return step;
@@ -177,10 +172,25 @@ impl Engine {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         let step = self.after(id, site, old);
-        if frees && !self.guide.decides() {
+        if frees && self.waits_left && !self.guide.decides() {
             self.wake_left_of(location);
         }
         step
+    }
+
+    /// The word of a lock or the like is come to: has the running thread to wait, or must something be known from the start?
+    fn waits_for_turn<T>(&mut self, at: usize, operation: &Operation, location: LocationId, site: Site) -> Option<Step<T>> {
+        if let Some(step) = self.counts_readers(operation, location) {
+            return Some(step);
+        }
+        if self.explorer.must_wait(operation, location) || self.lets_readers_first(operation) {
+            let me = self.me();
+            me.state = State::Guard;
+            me.waiting = Some(Waiting { operation: *operation, location, site });
+            self.announce(at, operation);
+            return Some(Step::Wait);
+        }
+        None
     }
 
     /// Have more threads come to a barrier than it has places? Then it matters who comes first, and this must be known from the start.
@@ -197,19 +207,14 @@ impl Engine {
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
-        let (location, wrote, reads) = (event.location, event.writes, event.reads());
-        let counted = counts(event);
-        let changes = wrote && event.value != old || counted.is_some();
+        let (wrote, reads) = (event.writes, event.reads());
+        let changes = wrote && event.value != old || counts(event).is_some();
         if changes || !reads {
             self.threads[id.thread.slot()].rounds.clear();
         }
-        let outlives = changes && self.outlives(location);
-        if wrote {
-            self.locations.written(&self.explorer.graph, id);
-        } else if let Some(more) = counted {
-            self.locations.counted(location, more);
-        }
-        if self.locations.is_freed(location) {
+        let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id);
+        let outlives = changes && outside.is_some_and(|at| self.outlives_outside(at));
+        if freed {
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
             let operation = self.explorer.graph.event(id).operation;
             return self.access_freed(&operation, site);
@@ -357,6 +362,12 @@ impl Engine {
     pub(crate) fn compared_below(&self, here: usize) -> usize {
         let reaches = self.loops.any() && self.stack.base - self.loops.deepest() < here;
         if reaches { here.saturating_sub(self.stack.base - self.loops.compared()) } else { 0 }
+    }
+
+    /// Does a thread left of the running one wait at a guard? None begins to before another one runs.
+    pub(super) fn waits_left_of_current(&self) -> bool {
+        let left = self.explorer.graph.ranks().iter().take_while(|t| **t != self.current);
+        left.filter_map(|t| self.threads.get(t.slot())).any(|t| t.state == State::Guard)
     }
 
     /// A thread left of this one waits for the location, and could go on now.

@@ -78,9 +78,16 @@ impl Engine {
     }
 
     /// The running thread does something else than to come back: what it has read stays, and what else it could have read is for later.
+    #[inline(always)]
     pub(super) fn close(&mut self) {
-        let me = &mut self.threads[self.current.slot()];
-        let Some(Open { read, .. }) = me.open.take() else { return };
+        if let Some(Open { read, .. }) = &self.me_ref().open {
+            self.close_read(*read);
+        }
+    }
+
+    fn close_read(&mut self, read: EventId) {
+        let me = self.me();
+        me.open = None;
         me.forget_tries();
         self.explorer.add_other_reads(read);
         #[cfg(feature = "unmodified")]

@@ -168,13 +168,14 @@ impl Engine {
     }
 
     /// Has the running thread had more turns than another that can move?
+    #[inline(always)]
     pub(super) fn is_ahead(&self) -> bool {
         // Now and then is enough.
         const OFTEN: usize = if cfg!(feature = "axioms") { 1 } else { 16 };
-        let events = self.explorer.graph.thread(self.current).len();
-        if !events.is_multiple_of(OFTEN) {
-            return false;
-        }
+        self.explorer.graph.thread(self.current).len().is_multiple_of(OFTEN) && self.has_had_more_turns()
+    }
+
+    fn has_had_more_turns(&self) -> bool {
         let mine = self.turns(self.current);
         let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
         mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && !self.waits_to_write(t))
@@ -210,10 +211,13 @@ impl Engine {
         site: Site,
     ) -> Result<EventId, Step<Accessed>> {
         let thread = self.current;
+        if matches!(self.guide, Guide::Explore) {
+            return Ok(self.explorer.add_access(thread, operation, location, site));
+        }
         let newest = self.explorer.graph.mo(location).len();
         let events = self.explorer.graph.len();
         match &mut self.guide {
-            Guide::Explore => Ok(self.explorer.add_access(thread, operation, location, site)),
+            Guide::Explore => unreachable!("see above"),
             Guide::Follow(follower) => {
                 let back = follower.choice(events) as usize;
                 let index = newest.checked_sub(back);

@@ -4,6 +4,7 @@
 //! whose bits differ from what the engine wrote last is a new object there (a reused stack slot, a moved value, a write through `&mut`): a new location.
 
 use super::arena::Heap;
+use super::readers::counts;
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Operation;
@@ -26,6 +27,14 @@ struct Place {
     freed: bool,
     /// The threads, by slot, as far as there are bits, that know of the allocation for good.
     known: u64,
+}
+
+/// Where an access was.
+pub(super) struct Followed {
+    /// In memory that was freed.
+    pub freed: bool,
+    /// The address, if that is in no arena.
+    pub outside: Option<usize>,
 }
 
 /// All locations of the running execution.
@@ -180,22 +189,22 @@ impl Locations {
         }
     }
 
-    /// A write was executed: memory follows modification order.
-    pub(super) fn written(&mut self, graph: &Graph, id: EventId) {
+    /// An access was executed: memory follows modification order, and the word of a reader-writer lock counts its readers.
+    #[inline]
+    pub(super) fn follow(&mut self, graph: &Graph, id: EventId) -> Followed {
         let event = graph.event(id);
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
-        let newest = graph.mo_max(event.location) == id || graph.mo_index(id) > graph.mo_index(place.holder);
-        if newest {
-            (place.value, place.holder) = (event.value, id);
-            write(place.at, place.width, event.value);
+        if event.writes {
+            let newest = graph.mo_max(event.location) == id || event.place as usize > graph.mo_index(place.holder);
+            if newest {
+                (place.value, place.holder) = (event.value, id);
+                write(place.at, place.width, event.value);
+            }
+        } else if let Some(more) = counts(event) {
+            place.value = if more { place.value.wrapping_add(1) } else { place.value.wrapping_sub(1) };
+            write(place.at, place.width, place.value);
         }
-    }
-
-    /// The word of a reader-writer lock counts one reader more, or one less.
-    pub(super) fn counted(&mut self, location: LocationId, more: bool) {
-        let place = self.places[location.slot()].as_mut().expect("bound by its access");
-        place.value = if more { place.value.wrapping_add(1) } else { place.value.wrapping_sub(1) };
-        write(place.at, place.width, place.value);
+        Followed { freed: place.freed, outside: place.maker.is_none().then_some(place.at) }
     }
 
     /// The address of a location that was met in this execution.
@@ -215,19 +224,9 @@ impl Locations {
         place.maker
     }
 
-    /// Its address, if that is in no arena.
-    pub(super) fn outside(&self, location: LocationId) -> Option<usize> {
-        self.place(location).filter(|p| p.maker.is_none()).map(|p| p.at)
-    }
-
     /// Is the location at this address?
     pub(super) fn is_at(&self, location: LocationId, at: usize) -> bool {
         self.place(location).is_some_and(|p| p.at == at)
-    }
-
-    /// Is the location in memory that was freed?
-    pub(super) fn is_freed(&self, location: LocationId) -> bool {
-        self.place(location).is_some_and(|p| p.freed)
     }
 
     /// All locations in a range of memory.

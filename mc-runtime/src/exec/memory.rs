@@ -6,7 +6,7 @@ use super::left::Left;
 use super::thread::State;
 use super::{Engine, Step};
 use crate::graph::Site;
-use crate::ids::{EventId, LocationId, ThreadId};
+use crate::ids::{EventId, ThreadId};
 use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::fmt;
@@ -250,17 +250,14 @@ impl Engine {
         let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site);
     }
 
-    /// Is the location in memory that outlives the execution, and that nobody puts back? That is neither in an arena, nor on a stack, nor a static.
-    pub(super) fn outlives(&self, location: LocationId) -> bool {
-        if self.heap.as_ref().is_none_or(|h| h.rehearsal) {
-            return false;
-        }
-        self.locations.outside(location).is_some_and(|at| self.is_outside(at))
+    /// Is the address, which is in no arena, in memory that outlives the execution, and that nobody puts back? That is neither on a stack, nor a static.
+    pub(super) fn outlives_outside(&self, at: usize) -> bool {
+        self.heap.as_ref().is_some_and(|h| !h.rehearsal) && self.is_outside(at)
     }
 
-    /// The same of an address.
+    /// The same of any address.
     pub(super) fn outlives_at(&self, at: usize) -> bool {
-        self.heap.as_ref().is_some_and(|h| !h.rehearsal && h.block(at).is_none()) && self.is_outside(at)
+        self.heap.as_ref().is_some_and(|h| h.block(at).is_none()) && self.outlives_outside(at)
     }
 
     fn is_outside(&self, at: usize) -> bool {

@@ -175,6 +175,8 @@ pub(crate) struct Engine {
     replayed: usize,
     /// A thread left of the running one can move.
     preempt: bool,
+    /// One waits at a guard.
+    waits_left: bool,
     /// The resumed thread may make one event, where a guide decides each one.
     granted: bool,
     cutting: bool,
@@ -259,6 +261,7 @@ impl Engine {
             prefix: 0,
             replayed: 0,
             preempt: false,
+            waits_left: false,
             granted: false,
             cutting: false,
             restart: false,
@@ -418,6 +421,7 @@ impl Engine {
     }
 
     /// An event of the running thread was executed.
+    #[inline(always)]
     fn executed_event(&mut self) {
         let me = &mut self.threads[self.current.slot()];
         self.order.push(self.current.event(me.position));

@@ -192,7 +192,7 @@ impl Engine {
     }
 
     /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
-    #[inline]
+    #[inline(always)]
     fn has_joined_some(&self) -> bool {
         let last = self.me_ref().position.checked_sub(1);
         let joins = |last: usize| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join;

@@ -90,12 +90,12 @@ impl Explorer {
         site: Site,
     ) -> EventId {
         let new = New { rf, ..New::plain(thread, operation, value) };
-        self.graph.add(new, site)
+        self.graph.add(&new, site)
     }
 
     /// Adds a data choice among `n`: the first one now, the others later.
     pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
-        let id = self.graph.add(New::plain(thread, operation, 0), site);
+        let id = self.graph.add(&New::plain(thread, operation, 0), site);
         // The first value is the last in the order of twins, as the newest write is.
         let values = self.graph.counterpart_event(id).map_or(operation.a, |twin| twin.value + 1);
         for value in (1..values).rev() {
@@ -126,10 +126,10 @@ impl Explorer {
         }
         let last = self.graph.mo_max(location);
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
-        let new = New { location, rf: EventId::INIT, after: last, ..New::plain(thread, operation, 0) };
-        let new = if operation.code == Code::Store { new } else { New { rf: last, ..new } };
+        let rf = if operation.code == Code::Store { EventId::INIT } else { last };
+        let new = New { location, rf, after: last, ..New::plain(thread, operation, 0) };
         let others = self.graph.mo(location).len();
-        let id = self.graph.add(new, site);
+        let id = self.graph.add(&new, site);
         if first < others {
             self.push_others(id, first, others);
         }
@@ -148,7 +148,7 @@ impl Explorer {
             |index: &usize| !operation.must_wait(self.graph.value(location, self.graph.mo_at(location, *index)));
         let index = (oldest..=newest).find(may_read).expect("it does not have to wait");
         let rf = self.graph.mo_at(location, index);
-        self.graph.add(New { location, rf, ..New::plain(thread, operation, 0) }, site)
+        self.graph.add(&New { location, rf, ..New::plain(thread, operation, 0) }, site)
     }
 
     /// Puts the choices other than the maximal one into the frontier, so that the latest in modification order comes out first.
@@ -207,7 +207,7 @@ impl Explorer {
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
         let new = New { added_max, ..new };
         let len = self.graph.len();
-        let id = self.graph.add(new, site);
+        let id = self.graph.add(&new, site);
         if reading == Reading::Consistent && !added_max && !self.order_exists(Suspect::Event(id)) {
             self.graph.truncate(len);
             return None;
@@ -287,7 +287,7 @@ impl Explorer {
                         self.write_lock(New { sections, ..new }, site)
                     } else {
                         let rival = coherence::rival(&self.graph, location, self.graph.mo_index(write));
-                        let id = self.graph.add(new, site);
+                        let id = self.graph.add(&new, site);
                         self.competes(id, rival)
                     }
                 }
@@ -311,13 +311,13 @@ impl Explorer {
 
     fn choose(&mut self, at: EventId, value: u64) -> bool {
         let (new, site) = self.take_back(at);
-        self.graph.add(New { value, ..new }, site);
+        self.graph.add(&New { value, ..new }, site);
         true
     }
 
     fn place(&mut self, at: EventId, after: EventId) -> bool {
         let (new, site) = self.take_back(at);
-        let id = self.graph.add(New { after, ..new }, site);
+        let id = self.graph.add(&New { after, ..new }, site);
         let consistent = self.order_exists(Suspect::Event(id));
         if consistent {
             self.push_revisits(id, Basis::Consistent);
@@ -330,7 +330,7 @@ impl Explorer {
         let index = self.graph.mo_index(write);
         let rival = coherence::rival(&self.graph, new.location, index);
         let added_max = write == self.graph.mo_max(new.location); // an await that tried an older write first
-        let id = self.graph.add(New { rf: write, added_max, ..new }, site);
+        let id = self.graph.add(&New { rf: write, added_max, ..new }, site);
         self.competes(id, rival)
     }
 

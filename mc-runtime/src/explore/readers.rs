@@ -27,7 +27,7 @@ impl Explorer {
         let first = self.earliest(thread, location);
         self.push_write_locks(thread, operation, location, site, first);
         let last = self.graph.mo_max(location);
-        self.graph.add(New { location, rf: last, ..New::plain(thread, operation, 0) }, site)
+        self.graph.add(&New { location, rf: last, ..New::plain(thread, operation, 0) }, site)
     }
 
     /// Puts all ways but the maximal one into the frontier, from a position of modification order on.
@@ -64,7 +64,7 @@ impl Explorer {
         self.sets.find(&self.graph, thread, location, write);
         let first = self.sets.first_left_out(sections).or(rival).expect("another way than the maximal one");
         let next = self.sets.next(sections).filter(|set| rival.is_some() || self.sets.leaves_out(*set));
-        let id = self.graph.add(new, site);
+        let id = self.graph.add(&new, site);
         if let Some(sections) = next {
             self.push(Item::Overtake { len, thread, operation, location, write, sections, site });
         }

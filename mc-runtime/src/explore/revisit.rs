@@ -22,11 +22,15 @@ pub(super) struct Buffers {
 
 impl Explorer {
     /// Puts all revisits of the new write into the frontier.
+    #[inline(always)]
     pub(super) fn push_revisits(&mut self, write: EventId, basis: Basis) {
         let reads = self.graph.reads(self.graph.event(write).location);
-        if reads.is_empty() || reads == [write] {
-            return;
+        if reads.first().is_some_and(|read| *read != write) {
+            self.push_revisits_of(write, basis);
         }
+    }
+
+    fn push_revisits_of(&mut self, write: EventId, basis: Basis) {
         let mut found = std::mem::take(&mut self.revisit.found);
         found.clear();
         self.find_revisits(write, &mut found);

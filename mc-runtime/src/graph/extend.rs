@@ -41,37 +41,38 @@ impl New {
 
 impl Graph {
     /// Adds an event after the last of its thread. The caller has asked the memory model.
-    pub(crate) fn add(&mut self, new: New, site: Site) -> EventId {
+    pub(crate) fn add(&mut self, new: &New, site: Site) -> EventId {
         let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), new.operation.code);
-        let events = &mut self.threads[new.thread.slot()];
-        let id = new.thread.event(events.len());
-        let known = events.last().map_or_else(Known::default, Known::after);
-        // Made where it stays: what follows from its place is filled in there.
-        events.push(Event {
+        let id = new.thread.event(self.thread(new.thread).len());
+        let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
+        let Effect { writes, value, place, message, known } = self.take_effect(id, new, counterpart);
+        self.threads[id.thread.slot()].push(Event {
             operation: new.operation,
-            value: new.value,
+            value,
             rf: new.rf,
             site,
             stamp,
             mark,
             location: new.location,
-            place: 0,
+            place,
             hb: known.hb,
             prefix: known.prefix,
-            message: if matches!(code, Code::Spawn | Code::End) { Message::Own } else { Message::Row(ClockRef::EMPTY) },
+            message,
             pending: known.pending,
             released: known.released,
-            writes: false,
+            writes,
             added_max: new.added_max,
             settled: false,
             as_twin: false,
         });
         self.order.push(id);
-        self.complete(id, &new, known);
+        self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
+        if let Some(counterpart) = counterpart {
+            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
+        }
         if new.operation.reads() {
             self.reads[new.location.slot()].push(id);
-        }
-        if code == Code::Spawn {
+        } else if code == Code::Spawn {
             let twin = (new.operation.a as u32).checked_sub(1).map(ThreadId);
             self.insert_thread(ThreadId(new.value as u32), id, twin);
         }
@@ -86,65 +87,63 @@ impl Graph {
             self.unplace(old.location, old.place);
         }
         let added_max = self.mo_max(old.location) == rf;
-        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let known = before.map_or_else(Known::default, |before| Known::after(self.event(before)));
+        let new = New { rf, location: old.location, ..New::plain(id.thread, old.operation, old.value) };
+        let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
+        let Effect { writes, value, place, message, known } = self.take_effect(id, &new, counterpart);
         let event = self.event_mut(id);
         (event.rf, event.added_max) = (rf, added_max);
-        (event.writes, event.as_twin, event.message) = (false, false, Message::Row(ClockRef::EMPTY));
+        (event.writes, event.value, event.place, event.message) = (writes, value, place, message);
         (event.hb, event.prefix, event.pending, event.released) =
             (known.hb, known.prefix, known.pending, known.released);
-        let new = New { rf, location: old.location, ..New::plain(id.thread, old.operation, old.value) };
-        self.complete(id, &new, known);
+        self.seq_cst += u32::from(old.operation.order(writes) == Order::SeqCst);
+        self.event_mut(id).as_twin = counterpart.is_some_and(|c| self.does_the_same(id, c));
     }
 
-    /// What follows from where an event is: result, place, clocks. `known`: what its thread knew before.
-    fn complete(&mut self, id: EventId, new: &New, known: Known) {
-        let writes = new.operation.has_location() && self.take_effect(id, new);
+    /// The event `id` takes its place, if it writes. What follows from where it is.
+    #[inline(always)]
+    fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
         let code = new.operation.code;
-        let learns = !new.rf.is_init()
-            || matches!(code, Code::Fence | Code::ReadLock | Code::WriteLock)
-            || self.twin(id.thread).is_some();
-        if learns {
-            self.set_clocks(id, new, writes, known);
-        } else if writes {
-            let message = self.message_of(id, new, new.operation.order(true), &known);
-            self.event_mut(id).message = message;
-        }
-        self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
-    }
-
-    /// An access gets its result and its place in modification order. Does it write?
-    fn take_effect(&mut self, id: EventId, new: &New) -> bool {
-        let (result, after) = match new.operation.code {
-            Code::Load | Code::ReadLock | Code::ReadUnlock => return false,
-            Code::Store => (Some(new.operation.a), new.after),
-            _ => (new.operation.result(self.value(new.location, new.rf)), new.rf),
+        let result = match code {
+            Code::Store => Some(new.operation.a),
+            Code::Load => None,
+            _ if new.operation.reads() => new.operation.result(self.value(new.location, new.rf)),
+            _ => None,
         };
-        let Some(value) = result else { return false };
-        let place = self.place(id, new.location, after);
-        let event = self.event_mut(id);
-        (event.value, event.writes, event.place) = (value, true, place);
-        true
+        let (writes, mut place) = (result.is_some(), 0);
+        if writes {
+            let after = if code == Code::Store { new.after } else { new.rf };
+            place = self.place(id, new.location, after);
+        }
+        let known = self.known_after(id, new, writes, counterpart);
+        let message = match code {
+            _ if writes => self.message_of(id, new, new.operation.order, &known),
+            Code::Spawn | Code::End => Message::Own,
+            _ => Message::Row(ClockRef::EMPTY),
+        };
+        Effect { writes, value: result.unwrap_or(new.value), place, message, known }
     }
 
     /// Puts a write directly after another in modification order; returns its place.
+    #[inline(always)]
     fn place(&mut self, id: EventId, location: LocationId, after: EventId) -> u32 {
-        let at = self.mo_index(after);
         let order = &mut self.mo[location.slot()];
-        if at == order.len() {
+        if order.last().map_or(EventId::INIT, |last| *last) == after {
             order.push(id);
-        } else {
-            order.insert(at, id);
-            self.number(location, at + 1);
+            return order.len() as u32;
         }
+        let at = self.mo_index(after);
+        self.mo[location.slot()].insert(at, id);
+        self.number(location, at + 1);
         at as u32 + 1
     }
 
     /// Takes the write at a place out of modification order.
     pub(super) fn unplace(&mut self, location: LocationId, place: u32) {
         let (order, at) = (&mut self.mo[location.slot()], place as usize - 1);
-        order.remove(at);
-        if at < order.len() {
+        if at + 1 == order.len() {
+            order.pop();
+        } else {
+            order.remove(at);
             self.number(location, at);
         }
     }
@@ -156,21 +155,23 @@ impl Graph {
         }
     }
 
-    /// Gives an event its clocks. `known`: what its thread knew before.
-    fn set_clocks(&mut self, id: EventId, new: &New, writes: bool, mut known: Known) {
+    /// What the thread of the event `id` knows after it.
+    #[inline(always)]
+    fn known_after(&mut self, id: EventId, new: &New, writes: bool, counterpart: Option<EventId>) -> Known {
         let own = Some(id.thread);
+        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
+        let mut known = before.map_or_else(Known::default, |before| Known::after(self.event(before)));
         let (code, order) = (new.operation.code, new.operation.order(writes));
         if !new.rf.is_init() {
             let acquires = order.acquires() || matches!(code, Code::Begin | Code::Join);
             self.read_clocks(id, new.rf, acquires, &mut known);
         }
-        if let Some(counterpart) = self.counterpart(id).filter(|c| self.contains(*c)) {
+        if let Some(counterpart) = counterpart {
             let prefix = self.event(counterpart).prefix;
             known.prefix = self.clocks.join(known.prefix, prefix, (counterpart.thread, id.index + 1), own);
-            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
         }
         if new.operation.locks() {
-            (known.prefix, known.hb) = self.join_sections(id, new.rf, new.sections, known.prefix, known.hb);
+            (known.prefix, known.hb) = self.join_sections(id, new, known.prefix, known.hb);
         }
         if code == Code::Fence {
             if order.acquires() {
@@ -180,11 +181,7 @@ impl Graph {
                 known.released = self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None);
             }
         }
-        let message = writes.then(|| self.message_of(id, new, order, &known));
-        let event = self.event_mut(id);
-        event.message = message.unwrap_or(event.message);
-        (event.hb, event.prefix, event.pending, event.released) =
-            (known.hb, known.prefix, known.pending, known.released);
+        known
     }
 
     /// Adds to what a thread knows what its event `id` learns from `rf`.
@@ -219,6 +216,15 @@ impl Graph {
             None => Message::Row(own),
         }
     }
+}
+
+/// What follows from where an event is.
+struct Effect {
+    writes: bool,
+    value: u64,
+    place: u32,
+    message: Message,
+    known: Known,
 }
 
 /// What a thread knows after an event; see [`Event`].

@@ -94,6 +94,7 @@ impl Graph {
     }
 
     /// The events of a thread in program order.
+    #[inline(always)]
     pub(crate) fn thread(&self, thread: ThreadId) -> &[Event] {
         &self.threads[thread.slot()]
     }
@@ -104,10 +105,12 @@ impl Graph {
     }
 
     /// An event. Panics if there is none of that name, and for `INIT`.
+    #[inline(always)]
     pub(crate) fn event(&self, id: EventId) -> &Event {
         &self.threads[id.thread.slot()][id.index as usize]
     }
 
+    #[inline(always)]
     fn event_mut(&mut self, id: EventId) -> &mut Event {
         &mut self.threads[id.thread.slot()][id.index as usize]
     }
@@ -123,11 +126,13 @@ impl Graph {
     }
 
     /// The writes to a location in modification order, without the initial one.
+    #[inline(always)]
     pub(crate) fn mo(&self, location: LocationId) -> &[EventId] {
         self.mo.get(location.slot()).map_or(&[], Vec::as_slice)
     }
 
     /// The last write in modification order.
+    #[inline(always)]
     pub(crate) fn mo_max(&self, location: LocationId) -> EventId {
         self.mo(location).last().copied().unwrap_or(EventId::INIT)
     }
@@ -143,6 +148,7 @@ impl Graph {
     }
 
     /// The reads of a location, updates included, in the order of their addition.
+    #[inline(always)]
     pub(crate) fn reads(&self, location: LocationId) -> &[EventId] {
         self.reads.get(location.slot()).map_or(&[], Vec::as_slice)
     }
@@ -164,6 +170,7 @@ impl Graph {
     }
 
     /// The value that a write left.
+    #[inline]
     pub(crate) fn value(&self, location: LocationId, write: EventId) -> u64 {
         if write.is_init() { self.initial[location.slot()] } else { self.event(write).value }
     }

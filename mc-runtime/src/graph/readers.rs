@@ -7,6 +7,7 @@
 
 use super::Graph;
 use super::clock::ClockRef;
+use super::extend::New;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, WRITER};
 
@@ -63,17 +64,16 @@ impl Graph {
         if value & WRITER != 0 { value } else { self.open_sections(location, last, None) as u64 }
     }
 
-    /// Adds to what a thread knows before its lock `id` the ends of sections that come before it: of a writer's lock those of the sections that are bits of `which`,
+    /// Adds to what a thread knows before its lock `id`, still to be added, the ends of sections that come before it: of a writer's lock those of the sections that are bits of `which`,
     /// of a reader's those that it depends on anyway.
     pub(super) fn join_sections(
         &mut self,
         id: EventId,
-        start: EventId,
-        which: u64,
+        new: &New,
         mut prefix: ClockRef,
         mut hb: ClockRef,
     ) -> (ClockRef, ClockRef) {
-        let (location, code) = (self.event(id).location, self.event(id).operation.code);
+        let &New { location, rf: start, sections: which, .. } = new;
         let mut sections = std::mem::take(&mut self.sections);
         self.sections(location, start, &mut sections);
         for (index, section) in sections.iter().enumerate() {
@@ -82,9 +82,9 @@ impl Graph {
                 continue;
             }
             let known = |row| self.clocks.row(row).get(end.thread.slot()).is_some_and(|count| *count > end.index);
-            let joins = match code {
+            let joins = match new.operation.code {
                 Code::WriteLock => which == ALL || which >> index & 1 == 1,
-                _ => known(prefix) && !known(hb) && self.depends(id, end),
+                _ => known(prefix) && !known(hb) && self.depends(id, start, end),
             };
             if joins {
                 let (event, own) = (*self.event(end), (end.thread, end.index + 1));
@@ -96,9 +96,11 @@ impl Graph {
         (prefix, hb)
     }
 
-    /// Is `event` after `on` in (program order or reads-from)+? What twins do for each other does not count.
-    fn depends(&self, event: EventId, on: EventId) -> bool {
-        let (mut seen, mut open) = (vec![0; self.slots()], vec![event]);
+    /// Is the event `id`, still to be added, which reads from `rf`, after `on` in (program order or reads-from)+? What twins do for each other does not count.
+    fn depends(&self, id: EventId, rf: EventId, on: EventId) -> bool {
+        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
+        let read = (!rf.is_init()).then_some(rf);
+        let (mut seen, mut open): (_, Vec<_>) = (vec![0; self.slots()], before.into_iter().chain(read).collect());
         let mut sections = Vec::new();
         while let Some(id) = open.pop() {
             let known = &mut seen[id.thread.slot()];

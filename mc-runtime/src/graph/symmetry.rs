@@ -48,7 +48,12 @@ impl Graph {
     }
 
     /// The first position of modification order that the event `id` of a thread may read, or directly after which it may be placed, for the sake of its twin.
+    #[inline]
     pub(crate) fn not_before_twin(&self, id: EventId, location: LocationId) -> usize {
+        if self.twin(id.thread).is_some() { self.not_before(id, location) } else { 0 }
+    }
+
+    fn not_before(&self, id: EventId, location: LocationId) -> usize {
         match self
             .counterpart_event(id)
             .filter(|c| c.location == location && c.operation.has_location() && !c.operation.meets())

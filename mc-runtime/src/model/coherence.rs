@@ -8,17 +8,22 @@ use crate::ids::{EventId, LocationId, ThreadId};
 
 /// The first position of modification order that an access at the end of `thread` (of which `count` events are there) may
 /// read, and directly after which it may be placed; not before what its twin reads, or where that is placed.
+#[inline(always)]
 pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
     coherent(graph, location, thread, count).max(graph.not_before_twin(thread.event(count), location))
 }
 
 /// Likewise, as far as coherence is concerned.
+#[inline(always)]
 pub(crate) fn coherent(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
     let order = graph.mo(location);
     let own = |w: &EventId| w.thread == thread && (w.index as usize) < count;
-    if order.last().is_none_or(own) {
-        return order.len();
-    }
+    if order.last().is_none_or(own) { order.len() } else { coherent_among(graph, location, thread, count) }
+}
+
+/// Where the last write is of another thread.
+fn coherent_among(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
+    let order = graph.mo(location);
     let past = graph.past(thread, count);
     let written = order.iter().rposition(|w| past.contains(*w)).map_or(0, |index| index + 1);
     if written == order.len() || graph.is_synchronised(thread, count) {
