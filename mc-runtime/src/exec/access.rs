@@ -3,7 +3,7 @@
 use super::locations::Followed;
 use super::readers::counts;
 use super::spin::{self, Arrival, Spin};
-use super::state::{self, Around, Frame};
+use super::state::{Around, Frame};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::event::Event;
@@ -263,9 +263,9 @@ impl Engine {
         if !self.me_ref().rounds.has(site, frame.stack()) {
             return None;
         }
-        self.find_other_stacks();
+        self.find_shared();
         let thread = &mut self.threads[self.current.slot()];
-        let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
+        let around = Around { base: self.stack.base, shared: &self.shared };
         match self.loops.arrive(&thread.rounds, Arrival { site, asked: (at, *operation), frame }, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
@@ -284,25 +284,23 @@ impl Engine {
         let Some(site) = site else { return };
         if !self.guide.decides() {
             if self.loops.knows(site) {
-                self.find_other_stacks();
+                self.find_shared();
             }
             let thread = &mut self.threads[self.current.slot()];
-            let around = Around { base: self.stack.base, others: &self.other_stacks, heap: self.heap.as_deref() };
+            let around = Around { base: self.stack.base, shared: &self.shared };
             self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
         }
     }
 
     /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
     fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+        let Some(place) = site else { return };
         let graph = &self.explorer.graph;
-        let me = &self.threads[self.current.slot()];
-        let from_here = &graph.thread(self.current)[me.position..];
-        if from_here.iter().rev().any(|event| has_effect(graph, event)) {
-            if let Some(site) = site {
-                self.me().rounds.pass(site, frame.stack());
-            }
-        } else {
+        let from_here = || &graph.thread(self.current)[self.me_ref().position..];
+        if self.loops.knows(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
             self.remember_round(at, operation, site, frame);
+        } else {
+            self.me().rounds.pass(place, frame.stack());
         }
     }
 
@@ -312,10 +310,9 @@ impl Engine {
         // Who joins has an effect, and so ends the round.
         let ends = matches!(self.me().state, State::Join(_));
         if !self.guide.decides() && !ends && self.me().rounds.any() {
-            self.find_other_stacks();
-            let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
+            self.find_shared();
             let left = &mut self.threads[self.current.slot()].left;
-            spin::copy(left, |look| state::shared(around, look));
+            spin::copy(left, |look| self.shared.all(look));
         }
     }
 
@@ -324,9 +321,8 @@ impl Engine {
         if self.me().left.is_empty() {
             return;
         }
-        self.find_other_stacks();
-        let around = Around { base: 0, others: &self.other_stacks, heap: self.heap.as_deref() };
-        spin::copy(&mut self.now, |look| state::shared(around, look));
+        self.find_shared();
+        spin::copy(&mut self.now, |look| self.shared.all(look));
         let me = &mut self.threads[self.current.slot()];
         if me.left != self.now {
             me.rounds.interrupted(&me.left, &self.now);
@@ -339,15 +335,17 @@ impl Engine {
         self.loops.dead(code)
     }
 
-    /// Where states are compared: what suspended threads use of their stacks.
-    fn find_other_stacks(&mut self) {
-        self.other_stacks.clear();
-        if self.loops.any() {
-            let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
-            for (fiber, at) in alive.filter_map(|t| Some((t.fiber.as_ref()?, t.suspended_at))) {
-                self.other_stacks.push((at, fiber.bounds.base));
-                let locals = fiber.thread_locals().map(|(start, size)| (start, start + size));
-                self.other_stacks.extend(locals);
+    /// Where states are compared: what others can change.
+    fn find_shared(&mut self) {
+        if !self.loops.any() {
+            return;
+        }
+        self.shared.find(self.heap.as_deref());
+        let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
+        for (fiber, at) in alive.filter_map(|t| Some((t.fiber.as_ref()?, t.suspended_at))) {
+            self.shared.add(at, fiber.bounds.base.saturating_sub(at));
+            if let Some((start, size)) = fiber.thread_locals() {
+                self.shared.add(start, size);
             }
         }
     }

@@ -167,7 +167,7 @@ pub(crate) struct Engine {
     sections: Vec<crate::graph::readers::Section>,
     /// Of each thread the newest access of some memory.
     newest: Vec<EventId>,
-    other_stacks: Vec<(usize, usize)>,
+    shared: state::Shared,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
     /// How many events of the graph are the prefix, and how many of those were replayed.
@@ -256,7 +256,7 @@ impl Engine {
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
             newest: Vec::new(),
-            other_stacks: Vec::new(),
+            shared: state::Shared::default(),
             now: Vec::new(),
             prefix: 0,
             replayed: 0,

@@ -27,11 +27,11 @@ impl Engine {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }
         let id = self.next_event();
-        if let Some(recorded) = self.explorer.graph.thread(self.current).get(id.index as usize).copied() {
-            if recorded.operation.code == Code::Block && operation.code != Code::Block {
-                return self.block(BlockReason::Spin, 0, site);
-            }
+        if let Some(recorded) = self.explorer.graph.thread(self.current).get(id.index as usize) {
             if recorded.operation != operation {
+                if recorded.operation.code == Code::Block && operation.code != Code::Block {
+                    return self.block(BlockReason::Spin, 0, site);
+                }
                 return self.diverged(id, &super::access::describe(&operation), site);
             }
             self.replayed += 1;

@@ -6,7 +6,7 @@
 //! They are copied, not hashed: most differ from the next in a register or near the top of the stack, and a copy is cheaper than a hash.
 
 use super::liveness::{Liveness, Places};
-use super::state::{Around, Frame, own, shared};
+use super::state::{Around, Frame, own};
 use crate::operation::{Code, Operation};
 use crate::options::Reductions;
 use crate::place::Place;
@@ -92,7 +92,7 @@ impl Round {
     /// Is the state what it was?
     fn is_at(&self, frame: &Frame, dead: Places, around: Around<'_>) -> bool {
         is_equal(&self.own, |look| own(frame, dead, around.base, look))
-            && is_equal(&self.shared, |look| shared(around, look))
+            && is_equal(&self.shared, |look| around.shared.all(look))
     }
 }
 
@@ -220,7 +220,7 @@ impl Loops {
         if self.known.contains(&site) {
             let dead = self.dead(frame.code);
             copy(&mut round.own, |look| own(frame, dead, around.base, look));
-            copy(&mut round.shared, |look| shared(around, look));
+            copy(&mut round.shared, |look| around.shared.all(look));
         }
     }
 }

@@ -31,10 +31,40 @@ impl Frame {
 pub(super) struct Around<'a> {
     /// The end of the running thread's stack.
     pub base: usize,
-    /// What the other threads use of theirs.
-    pub others: &'a [(usize, usize)],
-    /// The arenas.
-    pub heap: Option<&'a Heap>,
+    pub shared: &'a Shared,
+}
+
+/// What others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    ranges: Vec<(usize, usize)>,
+    lengths: Vec<[u8; size_of::<usize>()]>,
+}
+
+impl Shared {
+    /// Of threads nothing, until it is [added](Self::add).
+    pub(super) fn find(&mut self, heap: Option<&Heap>) {
+        self.ranges.clear();
+        self.lengths.clear();
+        for (start, length) in heap.into_iter().flat_map(Heap::memory) {
+            self.add(start, length);
+        }
+        for (start, length) in data() {
+            self.add(*start, *length);
+        }
+        let (start, length) = thread_locals();
+        self.add(start, length);
+    }
+
+    pub(super) fn add(&mut self, start: usize, length: usize) {
+        self.ranges.push((start, length));
+        self.lengths.push(length.to_ne_bytes());
+    }
+
+    /// Passes it to `look`, piece by piece, until that says no. Returns whether it never did.
+    pub(super) fn all(&self, mut look: impl FnMut(&[u8]) -> bool) -> bool {
+        look(self.lengths.as_flattened()) && self.ranges.iter().all(|(start, length)| look(memory(*start, *length)))
+    }
 }
 
 /// Passes what is only the thread's own to `look`, piece by piece, until that says no: the frame but for what is `dead` in it, and the stack above it. Returns whether it never did.
@@ -48,15 +78,6 @@ pub(super) fn own(frame: &Frame, dead: Places, base: usize, mut look: impl FnMut
             look(memory(start, frame.stack() + slot * size_of::<u64>() - start))
         })
         && look(memory(from, base.saturating_sub(from)))
-}
-
-/// Likewise what others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals.
-pub(super) fn shared(around: Around<'_>, mut look: impl FnMut(&[u8]) -> bool) -> bool {
-    let Around { others, heap, .. } = around;
-    let mut look = |start: usize, len: usize| look(&len.to_ne_bytes()) && look(memory(start, len));
-    others.iter().all(|(start, end)| look(*start, end.saturating_sub(*start)))
-        && heap.into_iter().flat_map(Heap::memory).all(|(start, len)| look(start, len))
-        && data().iter().chain([&thread_locals()]).all(|(start, len)| look(*start, *len))
 }
 
 fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
