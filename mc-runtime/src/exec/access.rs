@@ -179,7 +179,13 @@ impl Engine {
     }
 
     /// The word of a lock or the like is come to: has the running thread to wait, or must something be known from the start?
-    fn waits_for_turn<T>(&mut self, at: usize, operation: &Operation, location: LocationId, site: Site) -> Option<Step<T>> {
+    fn waits_for_turn<T>(
+        &mut self,
+        at: usize,
+        operation: &Operation,
+        location: LocationId,
+        site: Site,
+    ) -> Option<Step<T>> {
         if let Some(step) = self.counts_readers(operation, location) {
             return Some(step);
         }

@@ -37,6 +37,7 @@ thread_local! {
 }
 
 /// Lets allocations of this thread of the operating system go to `heap` (to the system, if null). Returns what was before.
+#[inline]
 pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
     // SAFETY: a heap that is switched to lives until another one is.
     #[cfg(feature = "unmodified")]
@@ -270,7 +271,9 @@ impl Heap {
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
         let start = self.base + self.current * ARENA;
         let arena = &mut self.arenas[self.current];
-        let at = (start + arena.top + HEADER).next_multiple_of(layout.align().max(HEADER));
+        // A power of two, so that no division is needed.
+        let align = layout.align().max(HEADER);
+        let at = (start + arena.top + HEADER + align - 1) & !(align - 1);
         let top = at + layout.size() - start;
         if top > ARENA || self.used + (top - arena.top) > self.limit {
             self.exhausted = true;

@@ -268,18 +268,24 @@ impl Engine {
     /// Leaves what happens before this point at an address.
     pub(crate) fn leave_clock(&mut self, at: usize) {
         // What is left after a read that may be taken back is taken back with it.
-        let kept = self.me_ref().open.map_or(0, |open| open.left);
-        // A destructor that drops another owner passes on what happened before it, whoever runs it.
+        let me = self.me_ref();
+        let (kept, events) = (me.open.map_or(0, |open| open.left), me.position as u32);
+        if me.acquired().next().is_some() {
+            self.pass_on(at, kept);
+        }
+        let order = self.left.make();
+        self.left.leave(Left { at, thread: self.current, events, order }, kept);
+    }
+
+    /// A destructor that drops another owner passes on what happened before it, whoever runs it.
+    fn pass_on(&mut self, at: usize, kept: usize) {
         let ranges: Vec<Range<usize>> = self.me_ref().acquired().collect();
-        for known in 0..if ranges.is_empty() { 0 } else { self.left.len() } {
+        for known in 0..self.left.len() {
             let left = self.left.get(known);
             if ranges.iter().any(|range| range.contains(&left.at) && !range.contains(&at)) {
                 self.left.leave(Left { at, ..left }, kept);
             }
         }
-        let order = self.left.make();
-        let left = Left { at, thread: self.current, events: self.me().position as u32, order };
-        self.left.leave(left, kept);
     }
 
     /// A destructor begins, for which everything that was left in the range has happened.

@@ -19,7 +19,7 @@ use clock::{ClockRef, Clocks, Past};
 use event::Event;
 
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{Code, Operation};
+use crate::operation::Code;
 
 /// Where the user's code made an event.
 pub(crate) type Site = Option<crate::place::Place>;
@@ -231,26 +231,17 @@ impl Graph {
         self.clocks.truncate(self.event(*first).mark);
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
-            self.unlink(id);
-            self.threads[id.thread.slot()].pop();
-        }
-    }
-
-    /// Takes the traces of the last event from everywhere but its thread.
-    fn unlink(&mut self, id: EventId) {
-        let event = self.event(id);
-        let &Event { operation: Operation { code, .. }, location, value, place, writes, .. } = event;
-        let (reads, seq_cst) = (event.reads(), event.is_seq_cst());
-        if reads {
-            let last = self.reads[location.slot()].pop();
-            assert_eq!(last, Some(id), "reads are listed as added");
-        }
-        if writes {
-            self.unplace(location, place);
-        }
-        self.seq_cst -= u32::from(seq_cst);
-        if code == Code::Spawn {
-            self.remove_thread(ThreadId(value as u32));
+            let event = self.threads[id.thread.slot()].pop().expect("it was added");
+            self.seq_cst -= u32::from(event.is_seq_cst());
+            if event.reads() {
+                let last = self.reads[event.location.slot()].pop();
+                assert_eq!(last, Some(id), "reads are listed as added");
+            } else if event.operation.code == Code::Spawn {
+                self.remove_thread(ThreadId(event.value as u32));
+            }
+            if event.writes {
+                self.unplace(event.location, event.place);
+            }
         }
     }
 
