@@ -3,7 +3,7 @@
 use super::locations::Followed;
 use super::readers::counts;
 use super::spin::{self, Arrival, Spin};
-use super::state::{Around, Frame};
+use super::state::{Around, Frame, NOWHERE};
 use super::thread::{State, Waiting};
 use super::{Engine, Step};
 use crate::graph::event::Event;
@@ -346,6 +346,13 @@ impl Engine {
         if !self.loops.any() {
             return;
         }
+        if self.shared.is_empty() {
+            self.find_shared_of_others();
+        }
+        self.shared.set_own(self.heap.as_ref().map_or(NOWHERE, |heap| heap.own_memory()));
+    }
+
+    fn find_shared_of_others(&mut self) {
         self.shared.find(self.heap.as_deref());
         let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
         for (fiber, at) in alive.filter_map(|t| Some((t.fiber.as_ref()?, t.suspended_at))) {

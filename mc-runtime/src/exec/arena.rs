@@ -182,14 +182,22 @@ impl Heap {
         arenas.flat_map(|(slot, a)| a.blocks.iter().filter(|b| !b.freed).map(move |b| (slot, *b)))
     }
 
-    /// The bytes of the arenas that were handed out, for the comparison of states.
-    pub(crate) fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let start = |slot| self.base + slot * ARENA;
-        self.arenas[..=self.highest]
-            .iter()
-            .enumerate()
-            .filter(|(_, a)| a.top > a.floor)
-            .map(move |(slot, a)| (start(slot) + a.floor, a.top - a.floor))
+    /// The bytes of the other threads' arenas that were handed out, for the comparison of states.
+    pub(crate) fn memory_of_others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..=self.highest)
+            .filter(|slot| *slot != self.current)
+            .map(|slot| self.memory(slot))
+            .filter(|(_, len)| *len > 0)
+    }
+
+    /// Those of the running thread's.
+    pub(crate) fn own_memory(&self) -> (usize, usize) {
+        self.memory(self.current)
+    }
+
+    fn memory(&self, slot: usize) -> (usize, usize) {
+        let arena = &self.arenas[slot];
+        (self.base + slot * ARENA + arena.floor, arena.top - arena.floor)
     }
 
     /// Is the address in the arenas?

@@ -78,6 +78,7 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
         let e = unsafe { &mut *engine };
         e.current = thread;
         e.waits_left = e.waits_left_of_current();
+        e.shared.clear();
         let t = &mut e.threads[thread.slot()];
         t.state = if t.state == State::Abandoned { State::Abandoned } else { State::Ready };
         match t.fiber.take() {

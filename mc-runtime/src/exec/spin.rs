@@ -77,6 +77,7 @@ impl Rounds {
     }
 
     /// The place of the next load.
+    #[inline]
     fn next(&mut self) -> &mut Round {
         let at = self.made % LONGEST;
         self.made += 1;

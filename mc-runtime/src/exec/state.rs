@@ -34,7 +34,11 @@ pub(super) struct Around<'a> {
     pub shared: &'a Shared,
 }
 
-/// What others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals.
+/// Of no bytes, at an address that is not null.
+pub(super) const NOWHERE: (usize, usize) = (1, 0);
+
+/// What others can change too: the other threads' stacks, the arenas, the writable data and the thread-locals. First the arena of the running thread: where the
+/// others are stays, as long as that runs.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     ranges: Vec<(usize, usize)>,
@@ -42,11 +46,20 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Of threads nothing, until it is [added](Self::add).
-    pub(super) fn find(&mut self, heap: Option<&Heap>) {
+    /// Another thread runs.
+    pub(super) fn clear(&mut self) {
         self.ranges.clear();
         self.lengths.clear();
-        for (start, length) in heap.into_iter().flat_map(Heap::memory) {
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Adds all but the stacks.
+    pub(super) fn find(&mut self, heap: Option<&Heap>) {
+        self.add(NOWHERE.0, NOWHERE.1); // the running thread's arena
+        for (start, length) in heap.into_iter().flat_map(Heap::memory_of_others) {
             self.add(start, length);
         }
         for (start, length) in data() {
@@ -59,6 +72,11 @@ impl Shared {
     pub(super) fn add(&mut self, start: usize, length: usize) {
         self.ranges.push((start, length));
         self.lengths.push(length.to_ne_bytes());
+    }
+
+    /// The arena of the running thread has changed.
+    pub(super) fn set_own(&mut self, (start, length): (usize, usize)) {
+        (self.ranges[0], self.lengths[0]) = ((start, length), length.to_ne_bytes());
     }
 
     /// Passes it to `look`, piece by piece, until that says no. Returns whether it never did.

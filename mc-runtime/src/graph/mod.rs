@@ -170,7 +170,7 @@ impl Graph {
     }
 
     /// The value that a write left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&self, location: LocationId, write: EventId) -> u64 {
         if write.is_init() { self.initial[location.slot()] } else { self.event(write).value }
     }
