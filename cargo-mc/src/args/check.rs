@@ -48,7 +48,7 @@ pub(crate) struct CheckArgs {
     /// What runs the threads of a test: coroutines, or os, threads of the operating system, one at a time [default: coroutines]
     #[arg(long, value_name = "KIND", env = "MC_THREADS", value_parser = str::parse::<Threads>)]
     threads: Option<Threads>,
-    /// Explore what is otherwise left out because another execution shows the same: await, barrier, readers, retry, symmetry or all
+    /// Explore what is otherwise left out because another execution shows the same: await, barrier, readers, retry, symmetry, unused or all
     #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
     no_reduction: Option<Reduction>,
     /// What is still allocated at the end of an execution is no failure

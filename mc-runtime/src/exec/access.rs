@@ -235,7 +235,7 @@ impl Engine {
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
             let event = self.explorer.graph.event(id);
-            let (size, at) = (event.operation.width.bytes(), self.locations.address(location));
+            let (size, at) = (event.operation.width.bytes(), self.locations.address(event.location));
             if let Some(at) = at {
                 self.touch_atomic(at, size, wrote, site);
                 if self.cutting {

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "unmodified")]
 mod c;
+mod kept;
 
 use rustc_hash::FxHashMap;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -338,37 +339,6 @@ impl Heap {
         } else if block.watched {
             self.freed.push((block.start, block.start + block.size.max(1)));
         }
-    }
-}
-
-/// Memory that outlives its execution, and owners that are not seen: of tests that were written for another checker.
-impl Heap {
-    /// Keeps what is still in use at the end of an execution: something outside of it may point there. Only what `is_kept` says is, if not all.
-    /// Gives the bytes that are kept in all.
-    pub(crate) fn keep(&mut self, is_kept: impl Fn(&Block) -> bool) -> usize {
-        for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate().filter(|(_, a)| a.live > 0) {
-            let start = self.base + slot * ARENA;
-            let last = arena.blocks.iter().rfind(|b| !b.freed && is_kept(b));
-            arena.floor = last.map_or(arena.floor, |b| (b.start + b.size).next_multiple_of(HEADER) - start);
-        }
-        self.arenas.iter().map(|a| a.floor).sum()
-    }
-
-    /// Is the address in memory that an earlier execution left behind?
-    pub(crate) fn is_kept(&self, at: usize) -> bool {
-        self.contains(at) && (at - self.base) % ARENA < self.arenas[(at - self.base) / ARENA].floor
-    }
-
-    /// The block that holds the address must be freed.
-    pub(crate) fn track(&mut self, at: usize) {
-        if let Some((arena, index)) = self.find(at) {
-            self.arenas[arena].blocks[index].tracked = true;
-        }
-    }
-
-    /// Is a block in use whose first words are those of an `Arc` of std's whose value is being dropped?
-    pub(crate) fn drops_arc(&self) -> bool {
-        self.live().any(|(_, block)| block.counts() == Some([0, 1]))
     }
 }
 

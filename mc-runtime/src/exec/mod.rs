@@ -224,16 +224,12 @@ impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
         let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
-        let limit = options.max_memory.map_or(2 << 30, |m| m as usize);
-        let mut heap = own_heap.then(|| Heap::new(limit)).flatten().map(Box::new);
+        let heap = own_heap.then(|| Heap::of(&options)).flatten().map(Box::new);
         #[cfg(feature = "unmodified")]
         assert!(
             heap.is_some() || !crate::instrumentation::is_on_in_std(),
             "the address space for the heap of a test cannot be had, by which its code is told from the checker's"
         );
-        if let Some(heap) = &mut heap {
-            heap.owned_unseen = options.origin != Origin::Own;
-        }
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
             learned: learned::from_start(&options, &guide).collect(),
