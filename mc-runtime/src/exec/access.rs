@@ -152,11 +152,13 @@ impl Engine {
                 Some(id) => id,
                 None => return self.await_write(*operation, location, site),
             }
-        } else {
+        } else if self.guide.decides() {
             match self.guided_access(*operation, location, site) {
                 Ok(id) => id,
                 Err(step) => return step,
             }
+        } else {
+            self.explorer.add_access(self.current, operation, location, site)
         };
         let event = self.explorer.graph.event(id);
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));

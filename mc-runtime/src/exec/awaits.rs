@@ -33,7 +33,7 @@ impl Engine {
             let write = self.explorer.graph.mo_at(location, index);
             if operation.result(self.explorer.graph.value(location, write)).is_some() {
                 self.me().forget_tries();
-                return Some(self.explorer.add_access(thread, operation, location, site));
+                return Some(self.explorer.add_access(thread, &operation, location, site));
             }
             match self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site) {
                 Some(id) => break id,

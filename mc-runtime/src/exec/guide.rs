@@ -203,7 +203,7 @@ impl Engine {
         }
     }
 
-    /// Adds an access as whoever decides wants it.
+    /// Adds an access as a schedule or chance [decides](Guide::decides).
     pub(super) fn guided_access(
         &mut self,
         operation: Operation,
@@ -211,13 +211,10 @@ impl Engine {
         site: Site,
     ) -> Result<EventId, Step<Accessed>> {
         let thread = self.current;
-        if matches!(self.guide, Guide::Explore) {
-            return Ok(self.explorer.add_access(thread, operation, location, site));
-        }
         let newest = self.explorer.graph.mo(location).len();
         let events = self.explorer.graph.len();
         match &mut self.guide {
-            Guide::Explore => unreachable!("see above"),
+            Guide::Explore => unreachable!("the exploration adds accesses itself"),
             Guide::Follow(follower) => {
                 let back = follower.choice(events) as usize;
                 let index = newest.checked_sub(back);

@@ -212,20 +212,22 @@ impl Engine {
         newest.clear();
         newest.resize(self.threads.len(), EventId::INIT);
         let graph = &self.explorer.graph;
-        let all = || {
-            let accesses = self.locations.within(range).flat_map(|location| graph.accesses(location));
-            accesses.filter(|id| self.executed(*id))
-        };
-        for id in all() {
-            let newest = &mut newest[id.thread.slot()];
-            if newest.is_init() || newest.index < id.index {
-                *newest = id;
+        for location in self.locations.within(range) {
+            // An update is in both, which does no harm.
+            for accesses in [graph.reads(location), graph.mo(location)] {
+                for &id in accesses {
+                    let newest = &mut newest[id.thread.slot()];
+                    if (newest.is_init() || newest.index < id.index) && self.executed(id) {
+                        *newest = id;
+                    }
+                }
             }
         }
         // If the newest one of a thread is ordered, so are the others.
         let is_unordered = |id: &EventId| !self.is_event_ordered(*id);
         let any = newest.iter().filter(|id| !id.is_init()).any(is_unordered);
-        let first = if any { all().find(is_unordered) } else { None };
+        let mut all = self.locations.within(range).flat_map(|location| graph.accesses(location));
+        let first = if any { all.find(|id| self.executed(*id) && is_unordered(id)) } else { None };
         self.newest = newest;
         first
     }

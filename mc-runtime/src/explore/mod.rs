@@ -117,17 +117,17 @@ impl Explorer {
     pub(crate) fn add_access(
         &mut self,
         thread: ThreadId,
-        operation: Operation,
+        operation: &Operation,
         location: LocationId,
         site: Site,
     ) -> EventId {
         if operation.code == Code::WriteLock {
-            return self.add_write_lock(thread, operation, location, site);
+            return self.add_write_lock(thread, *operation, location, site);
         }
         let last = self.graph.mo_max(location);
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
         let rf = if operation.code == Code::Store { EventId::INIT } else { last };
-        let new = New { location, rf, after: last, ..New::plain(thread, operation, 0) };
+        let new = New { location, rf, after: last, ..New::plain(thread, *operation, 0) };
         let others = self.graph.mo(location).len();
         let id = self.graph.add(&new, site);
         if first < others {
