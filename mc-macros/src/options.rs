@@ -93,7 +93,7 @@ fn text(name: &str, form: Form, lit: &Lit) -> syn::Result<String> {
         _ => None,
     };
     text.ok_or_else(|| match (form, lit) {
-        (Form::Word(words), Lit::Str(string)) => word(name, words, string),
+        (Form::Word(words) | Form::Words(words), Lit::Str(string)) => word(name, form, words, string),
         _ => wrong(lit.span(), name, form),
     })
 }
@@ -102,11 +102,12 @@ fn wrong(span: Span, name: &str, form: Form) -> syn::Error {
     syn::Error::new(span, format!("wrong value for `{name}`, expected {}", form.expected()))
 }
 
-fn word(name: &str, words: &'static [&'static str], string: &syn::LitStr) -> syn::Error {
-    let near = nearest(&string.value(), words.iter().copied());
+fn word(name: &str, form: Form, words: &[&str], string: &syn::LitStr) -> syn::Error {
+    let typed = string.value();
+    let wrong = typed.split(',').map(str::trim).find(|part| !form.accepts(part)).unwrap_or(&typed);
+    let near = nearest(wrong, words.iter().copied());
     let meant = near.map_or(String::new(), |near| format!(", did you mean `\"{near}\"`?"));
-    let expected = Form::Word(words).expected();
-    let message = format!("`{name}` cannot be `{}`{meant}\nexpected {expected}", string.value());
+    let message = format!("`{name}` cannot be `{wrong}`{meant}\nexpected {}", form.expected());
     syn::Error::new(string.span(), message)
 }
 

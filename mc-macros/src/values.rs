@@ -19,6 +19,8 @@ pub(crate) enum Form {
     Strategy,
     /// A string that is one of these words.
     Word(&'static [&'static str]),
+    /// A string that is one of these words, or several with commas between.
+    Words(&'static [&'static str]),
     /// Nothing, `true` or `false`.
     Flag,
 }
@@ -61,7 +63,7 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
-    ("no_reduction", Form::Word(&["await", "barrier", "readers", "retry", "symmetry", "unused", "all"])),
+    ("no_reduction", Form::Words(&["await", "barrier", "readers", "retry", "symmetry", "unused", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -74,7 +76,7 @@ impl Form {
 
     /// Does this form come as a string?
     pub(crate) fn takes_strings(self) -> bool {
-        matches!(self, Self::Queue | Self::Duration | Self::Size | Self::Strategy | Self::Word(_))
+        matches!(self, Self::Queue | Self::Duration | Self::Size | Self::Strategy | Self::Word(_) | Self::Words(_))
     }
 
     /// In a message, after "expected".
@@ -88,6 +90,7 @@ impl Form {
             Self::Size => "a string with a size above 0, such as `\"512M\"`, `\"4G\"` or `\"1500MB\"`".to_owned(),
             Self::Strategy => "`\"dfs\"`, `\"bfs\"`, `\"random\"`, `\"walk\"`, `\"pos\"` or `\"pct:N\"` (N priority changes, such as `\"pct:3\"`)".to_owned(),
             Self::Word(words) => one_of(words.iter().map(|word| format!("`\"{word}\"`"))),
+            Self::Words(words) => format!("{}, or several in a string, with commas between", Self::Word(words).expected()),
             Self::Flag => "nothing (the name alone), `true` or `false`".to_owned(),
         }
     }
@@ -107,6 +110,7 @@ impl Form {
                 matches!(text, "dfs" | "bfs" | "random" | "walk" | "pos") || depth.is_some_and(|depth| depth > 0)
             }
             Self::Word(words) => words.contains(&text),
+            Self::Words(words) => text.split(',').all(|word| words.contains(&word.trim())),
         }
     }
 }
@@ -258,6 +262,9 @@ mod tests {
             "symmetry",
             "unused",
             "all",
+            "retry,unused",
+            "retry, all",
+            "retry,",
             "",
             " ",
             "µs",

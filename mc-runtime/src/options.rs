@@ -107,6 +107,19 @@ impl Reductions {
             Reduction::All => Self::NONE,
         }
     }
+
+    /// Those that both have.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            awaits: self.awaits && other.awaits,
+            barriers: self.barriers && other.barriers,
+            readers: self.readers && other.readers,
+            retry: self.retry && other.retry,
+            symmetry: self.symmetry && other.symmetry,
+            unused: self.unused && other.unused,
+        }
+    }
 }
 
 /// For whom a test was written, and so what of it is seen.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use mc_runtime::judge::Required;
-use mc_runtime::options::{Drop, MemoryModel, Reduction, Strategy, Threads};
+use mc_runtime::options::{Drop, MemoryModel, Reductions, Strategy, Threads};
 use mc_runtime::settings::{self, Expected, Layer};
 
 /// What flags and the environment say about every selected test.
@@ -48,9 +48,10 @@ pub(crate) struct CheckArgs {
     /// What runs the threads of a test: coroutines, or os, threads of the operating system, one at a time [default: coroutines]
     #[arg(long, value_name = "KIND", env = "MC_THREADS", value_parser = str::parse::<Threads>)]
     threads: Option<Threads>,
-    /// Explore what is otherwise left out because another execution shows the same: await, barrier, readers, retry, symmetry, unused or all
-    #[arg(long, value_name = "NAME", env = "MC_NO_REDUCTION", value_parser = str::parse::<Reduction>)]
-    no_reduction: Option<Reduction>,
+    /// Explore what is otherwise left out because another execution shows the same: await, barrier, readers, retry, symmetry, unused, or all; several with
+    /// commas between
+    #[arg(long, value_name = "NAMES", env = "MC_NO_REDUCTION", value_parser = settings::all_reductions_but)]
+    no_reduction: Option<Reductions>,
     /// What is still allocated at the end of an execution is no failure
     #[arg(long)]
     allow_leaks: bool,
@@ -81,7 +82,7 @@ impl CheckArgs {
             spurious_failures: self.spurious_failures,
             spurious_wakeups: self.spurious_wakeups,
             threads: self.threads,
-            no_reduction: self.no_reduction,
+            reductions: self.no_reduction,
             expect: None,
             require: self.require,
         }

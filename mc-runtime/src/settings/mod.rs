@@ -7,10 +7,12 @@ mod names;
 mod units;
 
 use crate::judge::Required;
-use crate::options::{Asked, Drop, MemoryModel, Options, Reduction, Strategy, Threads};
+use crate::options::{Asked, Drop, MemoryModel, Options, Reductions, Strategy, Threads};
 use crate::outcome::FailureKind;
 
-pub use units::{Expected, count, duration, memory_model, of_duration, queue_limit, seed, size, strategy, times};
+pub use units::{
+    Expected, all_reductions_but, count, duration, memory_model, of_duration, queue_limit, seed, size, strategy, times,
+};
 
 /// What one source says. Fields that it leaves out are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +34,8 @@ pub struct Layer {
     pub spurious_failures: Option<u32>,
     pub spurious_wakeups: Option<u32>,
     pub threads: Option<Threads>,
-    /// What is not left out.
-    pub no_reduction: Option<Reduction>,
+    /// What is left out still, where `no_reduction` says what is not.
+    pub reductions: Option<Reductions>,
     /// The kind of failure that the test must show.
     pub expect: Option<FailureKind>,
     /// The weakest verdict that passes.
@@ -130,7 +132,7 @@ impl Layer {
             "spurious_failures" => self.spurious_failures = Some(times(value)?),
             "spurious_wakeups" => self.spurious_wakeups = Some(times(value)?),
             "threads" => self.threads = Some(value.parse()?),
-            "no_reduction" => self.no_reduction = Some(value.parse()?),
+            "no_reduction" => self.reductions = Some(all_reductions_but(value)?),
             "expect" => self.expect = Some(value.parse()?),
             "require" => self.require = Some(value.parse()?),
             _ => return Err(None),
@@ -157,7 +159,7 @@ impl Layer {
             spurious_failures: self.spurious_failures.or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.or(lower.spurious_wakeups),
             threads: self.threads.or(lower.threads),
-            no_reduction: self.no_reduction.or(lower.no_reduction),
+            reductions: self.reductions.or(lower.reductions),
             expect: self.expect.or(lower.expect),
             require: self.require.or(lower.require),
         }
@@ -186,7 +188,7 @@ impl Layer {
             spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             threads: self.threads.unwrap_or(lower.threads),
-            reductions: self.no_reduction.map_or(lower.reductions, |off| lower.reductions.without(off)),
+            reductions: self.reductions.map_or(lower.reductions, |some| lower.reductions.and(some)),
             origin: lower.origin,
             uninit: lower.uninit,
             asked: Asked {
@@ -206,12 +208,29 @@ fn switch(value: &str) -> Result<bool, Expected> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Reduction;
 
     #[test]
     fn every_name_can_be_set() {
         let values = [
-            "sc", "pct:3", "0x5eed", "10_000", "500", "1h30m", "4G", "2", "8:oldest", "5s", "true", "true", "0", "2",
-            "os", "retry", "leak", "bounded",
+            "sc",
+            "pct:3",
+            "0x5eed",
+            "10_000",
+            "500",
+            "1h30m",
+            "4G",
+            "2",
+            "8:oldest",
+            "5s",
+            "true",
+            "true",
+            "0",
+            "2",
+            "os",
+            "retry, unused",
+            "leak",
+            "bounded",
         ];
         let layer = Layer::from_attribute(NAMES.into_iter().zip(values)).unwrap();
         let options = layer.options();
@@ -223,7 +242,8 @@ mod tests {
         assert_eq!(options.queue_limit, Some((8, Drop::Oldest)));
         assert_eq!((options.spurious_failures, options.spurious_wakeups), (0, 2));
         assert_eq!(options.threads, Threads::Os);
-        assert!(!options.reductions.retry);
+        let reductions = Reductions::default().without(Reduction::Retry).without(Reduction::Unused);
+        assert_eq!(options.reductions, reductions);
         assert_eq!(layer.expect, Some(FailureKind::Leak));
         assert_eq!(layer.require, Some(Required::Bounded));
     }

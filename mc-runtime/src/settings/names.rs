@@ -169,7 +169,9 @@ impl FromStr for Reduction {
             "symmetry" => Ok(Self::Symmetry),
             "unused" => Ok(Self::Unused),
             "all" => Ok(Self::All),
-            _ => Err(Expected("`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused` or `all`")),
+            _ => Err(Expected(
+                "`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused` or `all`, or several with commas between",
+            )),
         }
     }
 }

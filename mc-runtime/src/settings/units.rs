@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::options::{Drop, MemoryModel, Strategy};
+use crate::options::{Drop, MemoryModel, Reductions, Strategy};
 
 /// What the text of an option should have been, for a message that starts with `expected`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,11 @@ pub fn strategy(text: &str) -> Result<Strategy, Expected> {
             depth.filter(|depth| *depth > 0).map(Strategy::Pct).ok_or(STRATEGY)
         }
     }
+}
+
+/// All reductions but those that are named, with commas between.
+pub fn all_reductions_but(text: &str) -> Result<Reductions, Expected> {
+    text.split(',').try_fold(Reductions::default(), |left, name| Ok(left.without(name.trim().parse()?)))
 }
 
 /// A memory model by its name.
