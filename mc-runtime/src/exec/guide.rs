@@ -129,11 +129,20 @@ impl Engine {
         if matches!(self.guide, Guide::Explore) {
             return self.pick_to_explore();
         }
-        let runnable: Vec<ThreadId> = ranks.iter().copied().filter(|t| self.can_move(*t)).collect();
+        let mut runnable = std::mem::take(&mut self.runnable);
+        runnable.clear();
+        runnable.extend(ranks.iter().copied().filter(|t| self.can_move(*t)));
+        let picked = self.pick_of(&runnable);
+        self.runnable = runnable;
+        picked
+    }
+
+    /// As a schedule or chance decides.
+    fn pick_of(&mut self, runnable: &[ThreadId]) -> Option<ThreadId> {
         let events = self.explorer.graph.len();
         self.granted = true;
         let wanted = match &mut self.guide {
-            Guide::Sample(sampler) => return sampler.pick(&runnable, events),
+            Guide::Sample(sampler) => return sampler.pick(runnable, events),
             Guide::Follow(follower) => follower.thread(events),
             Guide::Explore => None,
         };

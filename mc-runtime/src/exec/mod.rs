@@ -167,6 +167,8 @@ pub(crate) struct Engine {
     sections: Vec<crate::graph::readers::Section>,
     /// Of each thread the newest access of some memory.
     newest: Vec<EventId>,
+    /// Memory that is kept.
+    runnable: Vec<ThreadId>,
     shared: state::Shared,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
@@ -252,6 +254,7 @@ impl Engine {
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
             newest: Vec::new(),
+            runnable: Vec::new(),
             shared: state::Shared::default(),
             now: Vec::new(),
             prefix: 0,
