@@ -268,13 +268,14 @@ impl Engine {
         }
         let site = site?;
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
-        if !self.me_ref().rounds.has(site, frame.stack()) {
+        let arrival = Arrival { site, asked: (at, *operation), frame };
+        if !self.me_ref().rounds.has(&arrival) {
             return None;
         }
         self.find_shared();
         let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.base, shared: &self.shared };
-        match self.loops.arrive(&thread.rounds, Arrival { site, asked: (at, *operation), frame }, around) {
+        match self.loops.arrive(&thread.rounds, arrival, around) {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
@@ -308,7 +309,7 @@ impl Engine {
         if self.loops.knows(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
             self.remember_round(at, operation, site, frame);
         } else {
-            self.me().rounds.pass(place, frame.stack());
+            self.me().rounds.pass(&Arrival { site: place, asked: (at, *operation), frame });
         }
     }
 

@@ -63,17 +63,23 @@ impl Rounds {
         }
     }
 
-    /// Was this load made, with the stack there, since something had an effect?
-    pub(super) fn has(&self, site: Place, stack: usize) -> bool {
-        self.recent().any(|round| round.site == Some(site) && round.stack == stack)
+    /// Was this load made since something had an effect? One of something else, as in a loop over an array, begins no round that could repeat.
+    pub(super) fn has(&self, new: &Arrival<'_>) -> bool {
+        self.recent().any(|round| round.is_of(new))
     }
 
     /// There was a load that nothing will be compared with.
-    pub(super) fn pass(&mut self, site: Place, stack: usize) {
+    pub(super) fn pass(&mut self, new: &Arrival<'_>) {
+        self.begin(new);
+    }
+
+    /// The round that begins with a load, without its state.
+    fn begin(&mut self, new: &Arrival<'_>) -> &mut Round {
         let round = self.next();
-        (round.site, round.stack) = (Some(site), stack);
+        (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
         round.own.clear();
         round.shared.clear();
+        round
     }
 
     /// The place of the next load.
@@ -90,6 +96,12 @@ impl Rounds {
 }
 
 impl Round {
+    /// Did it begin with this load?
+    fn is_of(&self, new: &Arrival<'_>) -> bool {
+        (self.asked.0, self.site, self.stack) == (new.asked.0, Some(new.site), new.frame.stack())
+            && self.asked.1 == new.asked.1
+    }
+
     /// Is the state what it was?
     fn is_at(&self, frame: &Frame, dead: Places, around: Around<'_>) -> bool {
         is_equal(&self.own, |look| own(frame, dead, around.base, look))
@@ -198,14 +210,12 @@ impl Loops {
 
     /// A thread comes to a load that it [has](Rounds::has) made before.
     pub(super) fn arrive(&mut self, rounds: &Rounds, new: Arrival<'_>, around: Around<'_>) -> Spin {
-        let Arrival { site, asked, frame } = new;
-        if !self.known.contains(&site) {
-            self.known.push(site);
+        if !self.knows(new.site) {
+            self.known.push(new.site);
             return Spin::Learned;
         }
-        let dead = self.dead(frame.code);
-        let same = |r: &Round| (r.site, r.stack, r.asked) == (Some(site), frame.stack(), asked);
-        match rounds.recent().position(|r| same(r) && r.is_at(frame, dead, around)) {
+        let dead = self.dead(new.frame.code);
+        match rounds.recent().position(|r| r.is_of(&new) && r.is_at(new.frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: back as u32 + 1 },
             None => Spin::No,
         }
@@ -213,14 +223,10 @@ impl Loops {
 
     /// The thread makes the load.
     pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
-        let Arrival { site, asked, frame } = new;
-        let round = rounds.next();
-        (round.site, round.stack, round.asked) = (Some(site), frame.stack(), asked);
-        round.own.clear();
-        round.shared.clear();
-        if self.known.contains(&site) {
-            let dead = self.dead(frame.code);
-            copy(&mut round.own, |look| own(frame, dead, around.base, look));
+        let round = rounds.begin(&new);
+        if self.knows(new.site) {
+            let dead = self.dead(new.frame.code);
+            copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
             copy(&mut round.shared, |look| around.shared.all(look));
         }
     }
