@@ -252,7 +252,7 @@ impl Engine {
         let _: Step<()> = self.fail(FailureKind::UseAfterFree, message, site);
     }
 
-    /// Is the address, which is in no arena, in memory that outlives the execution, and that nobody puts back? That is neither on a stack, nor a static.
+    /// Is the address, which is in no arena, in memory that outlives the execution, and that nobody puts back? That is neither on a stack, nor a static, nor of a handle.
     pub(super) fn outlives_outside(&self, at: usize) -> bool {
         self.heap.as_ref().is_some_and(|h| !h.rehearsal) && self.is_outside(at)
     }
@@ -264,7 +264,8 @@ impl Engine {
 
     fn is_outside(&self, at: usize) -> bool {
         let fibers = self.threads.iter().filter_map(|t| t.fiber.as_ref());
-        !self.stack.holds(at) && !is_static(at) && !fibers.map(|f| f.bounds).any(|b| b.holds(at))
+        let of_handle = || self.threads.iter().any(|t| t.words.hold(at));
+        !self.stack.holds(at) && !is_static(at) && !fibers.map(|f| f.bounds).any(|b| b.holds(at)) && !of_handle()
     }
 
     /// Leaves what happens before this point at an address.

@@ -77,6 +77,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use symmetry::Likeness;
+pub use thread::HandleWords;
 pub(crate) use thread::{Body, Panicked, State, Thread};
 pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]

@@ -216,12 +216,12 @@ impl Engine {
         self.has_joined_some().then(|| self.told_apart())
     }
 
-    /// Likewise, where it frees memory in which something was accessed, other than what a thread's own handle keeps for it.
+    /// Likewise, where it frees memory in which something was accessed.
     pub(super) fn frees_between_joins(&self, range: (usize, usize)) -> bool {
-        let graph = &self.explorer.graph;
-        let others = |location| graph.accesses(location).any(|id| !is_of_handle(graph.event(id).operation.label));
         let any_left_out = self.left_out.any_in(range);
-        self.has_joined_some() && (any_left_out || self.cells.any_in(range) || self.locations.within(range).any(others))
+        let is_accessed = |location| self.explorer.graph.is_accessed(location);
+        let any_accessed = || self.cells.any_in(range) || self.locations.within(range).any(is_accessed);
+        self.has_joined_some() && (any_left_out || any_accessed())
     }
 
     /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.

@@ -11,6 +11,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Operation};
 use crate::ops::Locals;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What a thread waits for, or not.
@@ -71,6 +72,23 @@ pub(crate) struct Panicked {
     pub site: Option<(String, u32)>,
 }
 
+/// The words that the handles of a thread share with it, 0 when it starts.
+#[derive(Debug, Default)]
+pub struct HandleWords {
+    /// 1 while there is a park token.
+    pub token: AtomicU32,
+    /// 1 once its result is there, if anybody asks for that before it has ended.
+    pub done: AtomicU32,
+}
+
+impl HandleWords {
+    /// Is the address in one of them?
+    pub(super) fn hold(&self, at: usize) -> bool {
+        let start = std::ptr::from_ref(self).addr();
+        (start..start + size_of::<Self>()).contains(&at)
+    }
+}
+
 /// A thread.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -90,6 +108,8 @@ pub(crate) struct Thread {
     pub name: Option<String>,
     /// As given by `Builder::stack_size`.
     pub stack_size: usize,
+    /// Where they are for as long as the check lasts.
+    pub words: Box<HandleWords>,
     /// Its thread-locals.
     pub locals: Locals,
     /// How many random numbers it has drawn.
@@ -219,6 +239,7 @@ impl Default for Thread {
             suspended_at: 0,
             name: None,
             stack_size: 0,
+            words: Box::default(),
             locals: Vec::new(),
             clock: Duration::ZERO,
             sleeps: Vec::new(),
@@ -276,6 +297,8 @@ impl Thread {
         self.suspender = None;
         self.name = None;
         self.stack_size = 0;
+        self.words.token.store(0, Ordering::Relaxed);
+        self.words.done.store(0, Ordering::Relaxed);
         self.locals.clear();
         self.clock = Duration::ZERO;
         self.sleeps.clear();

@@ -10,8 +10,8 @@ mod kinds;
 mod unordered;
 mod weak;
 
-use crate::exec::{Body, Engine, is_static as in_writable_data};
-pub use crate::exec::{Looked, Until};
+use crate::exec::{Body, Engine, State, is_static as in_writable_data};
+pub use crate::exec::{HandleWords, Looked, Until};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
@@ -29,6 +29,7 @@ pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 pub use unordered::{BARRIER_ORDER, READER_ORDER, arrive, pass, read_lock, read_unlock, write_lock};
@@ -220,12 +221,11 @@ pub fn unsync(at: *mut (), size: usize, writes: bool) {
 /// Starts a thread that runs `body`. The shim makes sure that `body` outlives the thread (scoped threads are joined).
 #[track_caller]
 #[inline(never)]
-pub fn spawn(name: Option<String>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
+pub fn spawn(name: Option<&str>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
     let site = Some(Location::caller().into());
-    let (name, mut body) = (name, Some(Body::Once(body)));
+    let mut body = Some(Body::Once(body));
     // The engine keeps the name longer than the execution's memory lives.
-    let mut kept = with_engine(|_| name.as_deref().map(str::to_owned)).flatten();
-    drop(name);
+    let mut kept = name.and_then(|name| with_engine(|_| name.to_owned()));
     wait_for(|e| e.spawn(&mut kept, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
 }
 
@@ -252,6 +252,15 @@ pub(crate) fn returned(thread: ThreadKey) -> usize {
 /// The calling thread; `ThreadKey(0)` is the body of the test.
 pub fn current() -> Option<ThreadKey> {
     ask_engine(|e| ThreadKey(e.current.0))
+}
+
+/// What the handles of a thread share with it. They stay there until the check ends. `None` where the running execution has no such thread.
+pub fn handle_words(thread: ThreadKey) -> Option<NonNull<HandleWords>> {
+    let words = |e: &Engine| {
+        let thread = e.threads.get(ThreadId(thread.0).slot()).filter(|t| t.state != State::Absent)?;
+        Some(NonNull::from(&*thread.words))
+    };
+    ask_engine(words).flatten()
 }
 
 /// Call this with every payload that a shim's own `catch_unwind` around a thread's body caught: it goes on unwinding if

@@ -4,6 +4,7 @@
 //! under control the engine answers; outside of a check the operation is done on the memory, and a wait really blocks
 //! (see [`real`](super::real)); while an execution is torn down nothing blocks: a wait whose test does not hold changes nothing.
 
+use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -129,6 +130,12 @@ word!(
 
 /// What only state words of 32 bits need.
 impl Word32 {
+    /// The word of which this is the memory.
+    pub(crate) fn of(memory: &AtomicU32) -> &Self {
+        // SAFETY: a word is nothing but its memory (`repr(transparent)`).
+        unsafe { &*ptr::from_ref(memory).cast() }
+    }
+
     /// The memory itself, for what is no event.
     pub(crate) fn raw(&self) -> &AtomicU32 {
         &self.0

@@ -1,8 +1,9 @@
 //! Spawning, joining, scopes.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use mc::thread::{self, Builder};
+use mc::thread::{self, Builder, Thread};
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Verdict};
 
@@ -103,4 +104,17 @@ fn choices_are_all_explored() {
         mc::assume(value % 2 == 0);
         assert!(value == 2 || value == 4);
     });
+}
+
+#[test]
+fn a_handle_that_outlives_its_execution_wakes_nobody() {
+    static LEFT: OnceLock<Thread> = OnceLock::new();
+    proved(1, || {
+        let thread = thread::spawn(|| {});
+        LEFT.get_or_init(|| thread.thread().clone());
+        thread.join().unwrap();
+    });
+    let unpark = || LEFT.get().expect("it was just left").unpark();
+    unpark();
+    proved(1, unpark);
 }

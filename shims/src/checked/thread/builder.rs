@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::handle::Name;
 use super::join::JoinHandle;
 use super::launch::launch;
 use super::scoped::{Scope, ScopedJoinHandle};
@@ -104,10 +105,10 @@ impl Builder {
 
     /// The name, which must be one that the system could take.
     #[track_caller]
-    pub(super) fn checked_name(&self) -> Option<String> {
-        let name = self.name.clone()?;
+    pub(super) fn checked_name(&self) -> Name {
+        let Some(name) = self.name.as_deref() else { return Name::None };
         assert!(!name.as_bytes().contains(&0), "thread name may not contain interior null bytes");
-        Some(name)
+        Name::Given(name.into())
     }
 }
 

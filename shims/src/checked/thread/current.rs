@@ -2,15 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mc_runtime::ops;
+use mc_runtime::ops::{self, ThreadKey};
 
-use crate::checked::sync::Arc;
-
-use super::handle::{Shared, Thread};
+use super::handle::{Name, Thread};
 use super::locals;
 
-/// Names the entry of the thread's own handle among its thread-locals.
+/// Names the entry of the thread's name among its thread-locals.
 static KEY: usize = 0;
+
+/// The body of the test, which no shim has spawned.
+const BODY: ThreadKey = ThreadKey(0);
 
 /// The bodies that are checked from now on have no name: they are called by a test of another name than `main`.
 pub(crate) static NAMELESS: AtomicBool = AtomicBool::new(false);
@@ -18,44 +19,29 @@ pub(crate) static NAMELESS: AtomicBool = AtomicBool::new(false);
 /// A handle to the calling thread.
 #[must_use]
 pub fn current() -> Thread {
-    if !ops::controlled() {
+    let Some(key) = ops::current().filter(|_| ops::controlled()) else {
         return Thread::real(std::thread::current());
-    }
+    };
     ops::asks_who_it_is();
-    Thread::checked(own().unwrap_or_else(|| {
-        // The body of the test has no shim that spawned it. After the end of the thread's locals the handle is a new one, too.
-        let name = (!NAMELESS.load(Ordering::Relaxed)).then(|| "main".to_owned());
-        let own = Arc::new(Shared::new(name));
-        enter(own.clone());
-        own
-    }))
+    Thread::checked(key, name(key))
 }
 
-/// What the calling thread, which the engine runs, shares with its handles.
-pub(super) fn own() -> Option<Arc<Shared>> {
-    let locals::Found::Value(own) = locals::find(id()) else { return None };
-    let own = own.cast_const().cast::<Shared>();
-    // SAFETY: the entry under this key is an owner (see `enter`), which is given up when the thread has ended and not before.
-    unsafe { Arc::increment_strong_count(own) };
-    // SAFETY: the owner that was just added.
-    Some(unsafe { Arc::from_raw(own) })
-}
-
-/// Makes `own` that of the calling thread, which the engine runs.
-pub(super) fn enter(own: Arc<Shared>) {
-    if let Some(key) = ops::current() {
-        own.identify(key);
+/// The name of the calling thread, which the engine runs.
+fn name(key: ThreadKey) -> Name {
+    if key == BODY {
+        return if NAMELESS.load(Ordering::Relaxed) { Name::None } else { Name::Main };
     }
-    // SAFETY: `leave` takes back the owner that `into_raw` leaves behind.
-    unsafe { locals::put(id(), Arc::into_raw(own).cast_mut().cast(), leave, false) };
+    match locals::find(id()) {
+        // SAFETY: what is under this key is a name (see `enter`).
+        locals::Found::Value(name) => unsafe { (*name.cast::<Name>()).clone() },
+        _ => Name::None,
+    }
 }
 
-/// # Safety
-/// `own` is from [`enter`], and not used again.
-unsafe fn leave(own: *mut ()) {
-    if !own.is_null() {
-        // SAFETY: promised by the caller.
-        drop(unsafe { Arc::from_raw(own.cast_const().cast::<Shared>()) });
+/// Names the calling thread, which the engine runs.
+pub(super) fn enter(name: Name) {
+    if name.as_str().is_some() {
+        locals::insert(id(), name, false);
     }
 }
 

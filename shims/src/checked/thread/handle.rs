@@ -1,39 +1,36 @@
 //! `Thread` and `ThreadId`: of the engine's threads, or std's own.
 
-use crate::checked::sync::Arc;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use mc_runtime::ops::{self, Label, Rmw, ThreadKey};
+use mc_runtime::ops::{self, HandleWords, Label, Rmw, ThreadKey};
 
 use crate::checked::word::Word32;
 
-/// What a handle of an engine's thread shares with the thread.
-pub(super) struct Shared {
-    name: Option<String>,
-    /// Its [`ThreadKey`]. Plain memory: set by the thread and by whoever spawned it, to the same.
-    key: AtomicU32,
-    /// 1 while there is a park token.
-    pub(super) token: Word32,
-    /// 1 once its result is there; written only if somebody asks [`is_finished`](super::JoinHandle::is_finished), or a scope waits for that.
-    pub(super) done: Word32,
+/// The name of an engine's thread.
+#[derive(Clone)]
+pub(super) enum Name {
+    None,
+    /// The body of the test is called as std calls the thread of `main`.
+    Main,
+    Given(Arc<str>),
 }
 
-impl Shared {
-    /// For a thread whose key is not known yet.
-    pub(super) fn new(name: Option<String>) -> Self {
-        Self { name, key: AtomicU32::new(u32::MAX), token: Word32::new(0), done: Word32::new(0) }
-    }
-
-    pub(super) fn identify(&self, key: ThreadKey) {
-        self.key.store(key.0, Ordering::Relaxed);
+impl Name {
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Main => Some("main"),
+            Self::Given(name) => Some(name),
+        }
     }
 }
 
 #[derive(Clone)]
 enum Repr {
     Real(std::thread::Thread),
-    Checked(Arc<Shared>),
+    Checked(ThreadKey, Name),
 }
 
 /// A handle to a thread, as [`std::thread::Thread`].
@@ -45,14 +42,25 @@ impl Thread {
         Self(Repr::Real(thread))
     }
 
-    pub(super) fn checked(shared: Arc<Shared>) -> Self {
-        Self(Repr::Checked(shared))
+    pub(super) fn checked(key: ThreadKey, name: Name) -> Self {
+        Self(Repr::Checked(key, name))
     }
 
-    pub(super) fn shared(&self) -> Option<&Shared> {
+    /// The park token, if it is a thread of the running execution.
+    pub(super) fn token(&self) -> Option<&Word32> {
+        self.words().map(|words| Word32::of(&words.token))
+    }
+
+    /// 1 once its result is there; written only if somebody asks [`is_finished`](super::JoinHandle::is_finished), or a scope waits for that.
+    pub(super) fn done(&self) -> Option<&Word32> {
+        self.words().map(|words| Word32::of(&words.done))
+    }
+
+    fn words(&self) -> Option<&HandleWords> {
         match &self.0 {
             Repr::Real(_) => None,
-            Repr::Checked(shared) => Some(shared),
+            // SAFETY: they stay until the check ends, of which the caller is a thread.
+            Repr::Checked(key, _) => ops::handle_words(*key).map(|words| unsafe { words.as_ref() }),
         }
     }
 
@@ -62,8 +70,11 @@ impl Thread {
     pub fn unpark(&self) {
         match &self.0 {
             Repr::Real(thread) => thread.unpark(),
-            Repr::Checked(shared) => {
-                shared.token.rmw(Rmw::Or, 1, Ordering::Release, Label::Unpark);
+            Repr::Checked(..) => {
+                // What is left of another execution has nobody to wake.
+                if let Some(token) = self.token() {
+                    token.rmw(Rmw::Or, 1, Ordering::Release, Label::Unpark);
+                }
             }
         }
     }
@@ -73,9 +84,8 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Repr::Real(thread) => ThreadId(IdRepr::Real(thread.id())),
-            Repr::Checked(shared) => {
-                let key = ThreadKey(shared.key.load(Ordering::Relaxed));
-                ops::tell_apart(key);
+            Repr::Checked(key, _) => {
+                ops::tell_apart(*key);
                 ThreadId(IdRepr::Checked(key.0))
             }
         }
@@ -86,7 +96,7 @@ impl Thread {
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Repr::Real(thread) => thread.name(),
-            Repr::Checked(shared) => shared.name.as_deref(),
+            Repr::Checked(_, name) => name.as_str(),
         }
     }
 }

@@ -10,7 +10,7 @@ use mc_runtime::ops::{self, Guard, Label, Test, ThreadKey, Update};
 
 use super::builder::Builder;
 use super::code::Code;
-use super::handle::{Shared, Thread};
+use super::handle::{Name, Thread};
 use super::scoped::ScopeData;
 use super::{current, locals};
 use crate::checked::sync::Arc;
@@ -28,6 +28,9 @@ pub(super) fn may_outlive_scope() -> bool {
 
 /// The thread has its result.
 const DONE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Update::KeepAdd { keep: !0, add: 0 } };
+
+/// What is no thread of the engine's.
+const NOBODY: ThreadKey = ThreadKey(u32::MAX);
 
 /// Where a thread leaves its result.
 struct Packet<T>(UnsafeCell<Option<Result<T>>>);
@@ -123,8 +126,8 @@ impl<T> Started<T> {
                 ops::learn(FINISHED_KEY);
                 self.tell_apart();
                 // A closure would stand for the caller in a trace.
-                match self.thread.shared() {
-                    Some(shared) => shared.done.load(Relaxed, Label::ThreadFinished) == 1,
+                match self.thread.done() {
+                    Some(done) => done.load(Relaxed, Label::ThreadFinished) == 1,
                     None => false,
                 }
             }
@@ -136,8 +139,8 @@ impl<T> Started<T> {
 /// Waits until a thread of the engine, whose results a scope waits for, has its own.
 #[track_caller]
 pub(super) fn await_result(thread: &Thread) {
-    if let Some(shared) = thread.shared() {
-        shared.done.wait(DONE, Acquire, Label::ThreadDone);
+    if let Some(done) = thread.done() {
+        done.wait(DONE, Acquire, Label::ThreadDone);
     }
 }
 
@@ -168,8 +171,7 @@ where
         }
     };
     if ops::inert() {
-        let thread = Thread::checked(Arc::new(Shared::new(options.name)));
-        return Ok(Started { runner: Runner::Nobody, thread, packet });
+        return Ok(Started { runner: Runner::Nobody, thread: Thread::checked(NOBODY, options.checked_name()), packet });
     }
     if !ops::controlled() {
         let body = move || finish(catch_unwind(AssertUnwindSafe(f)));
@@ -180,30 +182,26 @@ where
     }
     let f = Code::new(f);
     f.liken();
-    let own = Arc::new(Shared::new(options.checked_name()));
-    let thread = Thread::checked(own.clone());
+    let name = options.checked_name();
+    let own_name = name.clone();
     let body = move || {
-        current::enter(own);
+        current::enter(own_name);
         finish(f.run().map_err(ops::caught));
         if is_scoped && locals::any_destructor() {
             ops::learn(OUTLIVES_KEY);
         }
         if (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope())
-            && let Some(own) = current::own()
+            && let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
+            && let Some(done) = own.done()
         {
-            own.done.store(1, Release, Label::ThreadDone);
+            done.store(1, Release, Label::ThreadDone);
         }
         locals::run_destructors();
     };
     let body: Box<dyn FnOnce() + 'a> = Box::new(body);
     // SAFETY: only the lifetime changes: the caller promises that what the body borrows outlives the thread.
     let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
-    let runner = match ops::spawn(thread.name().map(str::to_owned), options.stack_size, body) {
-        Some(key) => {
-            thread.shared().expect("it is checked").identify(key);
-            Runner::Checked(key)
-        }
-        None => Runner::Nobody,
-    };
-    Ok(Started { runner, thread, packet })
+    let key = ops::spawn(name.as_str(), options.stack_size, body);
+    let thread = Thread::checked(key.unwrap_or(NOBODY), name);
+    Ok(Started { runner: key.map_or(Runner::Nobody, Runner::Checked), thread, packet })
 }

@@ -61,7 +61,7 @@ impl<T: 'static> LocalKey<T> {
             Found::Value(value) => (start, value.cast::<T>()),
             Found::Missing => {
                 let value = start.unwrap_or_else(self.make);
-                (None, locals::insert(id, value))
+                (None, locals::insert(id, value, std::mem::needs_drop::<T>()))
             }
             // A value for this access alone: nothing may outlive the execution.
             Found::Inert => return Ok(f(None, &start.unwrap_or_else(self.make))),

@@ -84,29 +84,20 @@ pub(super) fn find(id: usize) -> Found {
     }
 }
 
-/// Puts `value` in the list under `id`, instead of one that is there already, and returns where it is.
-pub(super) fn insert<T: 'static>(id: usize, value: T) -> *mut T {
+/// Puts `value` in the list under `id`, instead of one that is there already, which is dropped, and returns where it is. `runs`: does its end run code of the user?
+pub(super) fn insert<T: 'static>(id: usize, value: T, runs: bool) -> *mut T {
     let place = Box::into_raw(Box::new(value));
-    // SAFETY: a boxed `T`.
-    unsafe { put(id, place.cast(), free::<T>, std::mem::needs_drop::<T>()) };
-    place
-}
-
-/// Puts `value` in the list under `id`, instead of one that is there already, which is freed. `runs`: does `free` run code of the user?
-///
-/// # Safety
-/// `free` may be called once with `value`; it does nothing for null.
-pub(super) unsafe fn put(id: usize, value: *mut (), free: unsafe fn(*mut ()), runs: bool) {
-    let entry = (if runs { id } else { id | PLAIN }, value, free);
+    let entry = (if runs { id } else { id | PLAIN }, place.cast(), free::<T> as unsafe fn(*mut ()));
     let old = with_list(|list| match list.iter_mut().find(|entry| entry.0 & !PLAIN == id) {
-        Some(there) => std::mem::replace(&mut there.1, value),
+        Some(there) => std::mem::replace(&mut there.1, place.cast()),
         None => {
             list.push(entry);
             ptr::null_mut()
         }
     });
-    // SAFETY: what was under this id before was put with the same function, and is not in the list any more.
-    unsafe { free(old.unwrap_or(ptr::null_mut())) };
+    // SAFETY: what was under this id before is null or a boxed `T`, too, and is not in the list any more.
+    unsafe { free::<T>(old.unwrap_or(ptr::null_mut())) };
+    place
 }
 
 /// Drops a boxed `T`; nothing for null.

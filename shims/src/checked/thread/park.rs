@@ -13,10 +13,10 @@ const TAKE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Updat
 /// Waits for the calling thread's token and takes it. May return without one.
 #[track_caller]
 pub fn park() {
-    match current().shared() {
+    match current().token() {
         Some(_) if ops::wakes_spuriously() => ops::woken_spuriously(false),
-        Some(shared) => {
-            shared.token.wait(TAKE, Acquire, Label::Park);
+        Some(token) => {
+            token.wait(TAKE, Acquire, Label::Park);
         }
         None if ops::inert() => {}
         None => std::thread::park(),
@@ -27,7 +27,7 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(dur: Duration) {
     let current = current();
-    let Some(shared) = current.shared() else {
+    let Some(token) = current.token() else {
         if !ops::inert() {
             std::thread::park_timeout(dur);
         }
@@ -35,8 +35,8 @@ pub fn park_timeout(dur: Duration) {
     };
     if ops::choose(2) == Some(0) {
         let _time_out = ops::TimeOut::begin();
-        shared.token.wait(TAKE, Acquire, Label::ParkTimeout);
-    } else if shared.token.rmw(Rmw::And, !1, Acquire, Label::Park) & 1 == 0 {
+        token.wait(TAKE, Acquire, Label::ParkTimeout);
+    } else if token.rmw(Rmw::And, !1, Acquire, Label::Park) & 1 == 0 {
         ops::sleep(dur);
     }
 }
