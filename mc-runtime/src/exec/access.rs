@@ -109,16 +109,20 @@ impl Engine {
     /// The write that has to be executed before this read. Within a run of reads all sources are waited for at its start, so
     /// that nothing else runs between the rounds of a spin loop. (No other thread can depend on one of these reads.)
     fn missing_source(&self, id: EventId) -> Option<EventId> {
-        let events = &self.explorer.graph.thread(id.thread)[id.index as usize..];
+        let (before, events) = self.explorer.graph.thread(id.thread).split_at(id.index as usize);
         let only_reads = |e: &Event| e.reads() && !e.writes && counts(e).is_none();
-        let ahead = if self.loops.any() && only_reads(&events[0]) { usize::MAX } else { 1 };
-        let reads = events.iter().enumerate().take_while(|(i, e)| *i == 0 || only_reads(e));
-        reads.take(ahead).map(|(_, e)| e.rf).find(|rf| !self.executed(*rf))
+        let is_missing = |rf: &EventId| !self.executed(*rf);
+        if !self.loops.any() || !only_reads(&events[0]) {
+            return Some(events[0].rf).filter(is_missing);
+        }
+        if before.last().is_some_and(only_reads) {
+            return None; // not the start
+        }
+        events.iter().take_while(|e| only_reads(e)).map(|e| e.rf).find(is_missing)
     }
 
     fn new_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
-        if let Some(step) = self.turn() {
-            self.announce(at, operation);
+        if let Some(step) = self.turn(Some((at, operation))) {
             return step;
         }
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {

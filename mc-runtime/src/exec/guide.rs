@@ -117,10 +117,30 @@ impl Engine {
         }
     }
 
+    /// The running thread comes to its next event. If chance decides who makes the next one it does so here: a thread that goes on need not be left.
+    pub(super) fn grants_itself(&mut self, access: Option<(usize, &Operation)>) -> bool {
+        if !self.guide_samples() {
+            return false;
+        }
+        if let Some((at, operation)) = access {
+            self.announce(at, operation);
+        }
+        let picked = self.pick();
+        if picked == Some(self.current) {
+            self.granted = false;
+            return true;
+        }
+        self.picked = picked;
+        false
+    }
+
     /// The thread that runs next, if any can.
     pub(crate) fn pick(&mut self) -> Option<ThreadId> {
         if self.cutting {
             return None;
+        }
+        if let Some(picked) = self.picked.take() {
+            return Some(picked);
         }
         let ranks = self.explorer.graph.ranks();
         if self.replaying() {
@@ -232,9 +252,14 @@ impl Engine {
                 added.ok_or_else(|| self.off_schedule("a value that it names cannot be read here", site))
             }
             Guide::Sample(sampler) => {
-                let first = self.explorer.earliest(thread, location);
-                let index = sampler.read(first, newest);
-                let added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
+                let mut added = None;
+                if newest > 0 && sampler.looks_back() {
+                    let first = self.explorer.earliest(thread, location);
+                    if first < newest {
+                        let index = first + sampler.below((newest - first) as u64) as usize;
+                        added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
+                    }
+                }
                 let id =
                     added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));
                 Ok(id.expect("the newest write can always be read"))

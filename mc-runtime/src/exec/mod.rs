@@ -50,6 +50,7 @@ mod weak;
 
 use crate::explore::{Explorer, Frontier};
 use crate::ids::{EventId, ThreadId};
+use crate::operation::Operation;
 use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
@@ -182,6 +183,8 @@ pub(crate) struct Engine {
     waits_left: bool,
     /// The resumed thread may make one event, where a guide decides each one.
     granted: bool,
+    /// Who has the next turn, where that is known already.
+    picked: Option<ThreadId>,
     cutting: bool,
     restart: bool,
     too_long: bool,
@@ -263,6 +266,7 @@ impl Engine {
             preempt: false,
             waits_left: false,
             granted: false,
+            picked: None,
             cutting: false,
             restart: false,
             too_long: false,
@@ -300,7 +304,7 @@ impl Engine {
         self.replayed = 0;
         self.number += 1;
         self.failure = None;
-        (self.preempt, self.granted, self.cutting) = (false, false, false);
+        (self.preempt, self.granted, self.picked, self.cutting) = (false, false, None, false);
         (self.restart, self.too_long, self.dropped, self.late) = (false, false, false, false);
         self.left.clear();
         self.left_out.reset();
@@ -388,14 +392,14 @@ impl Engine {
         self.cutting.then(|| self.cut_step())
     }
 
-    /// May the running thread add an event now?
-    fn turn<T>(&mut self) -> Option<Step<T>> {
+    /// May the running thread add an event now? An access of what, if it is one?
+    fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
         if self.replaying() {
             self.me().state = State::Replayed;
             return Some(Step::Wait);
         }
         if self.guide.decides() {
-            if !std::mem::take(&mut self.granted) {
+            if !std::mem::take(&mut self.granted) && !self.grants_itself(access) {
                 self.me().state = State::Ready;
                 return Some(Step::Wait);
             }

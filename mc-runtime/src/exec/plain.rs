@@ -36,7 +36,7 @@ impl Engine {
             }
             self.replayed += 1;
         } else {
-            if let Some(step) = self.turn() {
+            if let Some(step) = self.turn(None) {
                 return step;
             }
             let stops = self.guide.stops_now(self.explorer.graph.len());
@@ -161,7 +161,7 @@ impl Engine {
         }
         self.close();
         let new = self.me().position >= self.explorer.graph.thread(self.current).len();
-        match if new { self.turn() } else { None } {
+        match if new { self.turn(None) } else { None } {
             Some(step) => step,
             None => self.block(BlockReason::Assume, 0, site),
         }

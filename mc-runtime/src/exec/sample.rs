@@ -84,13 +84,10 @@ impl Sampler {
         }
     }
 
-    /// Which of the writes from `first` to `newest` a read sees.
-    pub(super) fn read(&mut self, first: usize, newest: usize) -> usize {
+    /// May a read see an older write than the newest?
+    pub(super) fn looks_back(&mut self) -> bool {
         const RARELY: u64 = 8;
-        if first == newest || self.below(RARELY) != 0 {
-            return newest;
-        }
-        first + self.below((newest - first) as u64) as usize
+        self.below(RARELY) == 0
     }
 
     /// A random number below `n`.

@@ -192,7 +192,8 @@ impl Explorer {
         reading: Reading,
         site: Site,
     ) -> Option<EventId> {
-        if index < self.earliest(thread, location) || index > self.graph.mo(location).len() {
+        let newest = self.graph.mo(location).len();
+        if index != newest && !(self.earliest(thread, location)..newest).contains(&index) {
             return None;
         }
         let write = self.graph.mo_at(location, index);
@@ -203,7 +204,7 @@ impl Explorer {
             return None;
         }
         let new = New { location, ..New::plain(thread, operation, 0) };
-        let added_max = index == self.graph.mo(location).len();
+        let added_max = index == newest;
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
         let new = New { added_max, ..new };
         let len = self.graph.len();
