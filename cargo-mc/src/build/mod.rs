@@ -194,8 +194,9 @@ fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> Meta
     command
 }
 
-/// `cargo metadata` for the manifest that `args` name, with these options.
-pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, options: Vec<String>) -> MetadataCommand {
+/// `cargo metadata` for the manifest that `args` name, with these options. As for the build, what only other machines need is not fetched.
+pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, mut options: Vec<String>) -> MetadataCommand {
+    options.extend(["--filter-platform", "host-tuple"].map(str::to_owned));
     let mut command = MetadataCommand::new();
     command.cargo_path(cargo).other_options(options);
     if let Some(path) = &args.manifest.manifest_path {

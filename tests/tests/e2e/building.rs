@@ -1,6 +1,10 @@
 //! Which packages, features, profiles and flags reach the build.
 
 use crate::{fixture, names, test};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -50,4 +54,38 @@ fn a_workspace_has_the_tests_of_its_members_under_their_packages() {
     let run = fixture.cargo_mc(["replay", "mc1.abc", "shared_name"]);
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stderr.contains("fixture-first tests::shared_name"), "{}", run.stderr);
+}
+
+#[test]
+fn what_only_other_machines_need_is_not_fetched() {
+    let fixture = fixture("passing");
+    let home = fixture.root.join("home");
+    without_windows(&cargo_home(), &home).expect("all can be read, and linked to");
+    let fixture = fixture.with_env("CARGO_HOME", &home.to_string_lossy());
+    let run = fixture.cargo_mc(["test", "-p", "nobody"]);
+    assert_eq!(run.code, 101, "cargo comes as far as to the build: {}", run.stderr);
+}
+
+fn cargo_home() -> PathBuf {
+    let default = || env::home_dir().map(|home| home.join(".cargo"));
+    env::var_os("CARGO_HOME").map(PathBuf::from).or_else(default).expect("a user has a home")
+}
+
+/// Links `to` to all of a directory of cargo's, but for crates that are only needed on Windows.
+fn without_windows(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        let name = name.to_string_lossy();
+        // Down to where the crates are: `registry/src/HOST` and `registry/cache/HOST`.
+        let holds_crates =
+            ["registry", "src", "cache"].contains(&&*name) || from.ends_with("src") || from.ends_with("cache");
+        if holds_crates {
+            without_windows(&path, &to.join(&*name))?;
+        } else if !name.starts_with("windows") && !name.starts_with(".package-cache") {
+            symlink(&path, to.join(&*name))?;
+        }
+    }
+    Ok(())
 }
