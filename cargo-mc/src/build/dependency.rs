@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::semver::{Version, VersionReq};
 use cargo_metadata::{Metadata, Package};
 
-use super::{BuildError, absolute, metadata_command, run_metadata, whole, write};
+use super::{BuildError, absolute, metadata, whole, write};
 use crate::args::BuildArgs;
 
 /// Why there is nothing to copy.
@@ -74,7 +74,7 @@ pub(super) struct Own {
 pub(super) fn own(cargo: &Path, args: &BuildArgs, spec: &str) -> Result<Own, BuildError> {
     let wanted = Wanted::parse(spec)?;
     let is_in_workspace = args.manifest.manifest_path.is_some() || has_manifest();
-    let workspace = if is_in_workspace { Some(run_metadata(&metadata_command(cargo, args, &[]))?) } else { None };
+    let workspace = if is_in_workspace { Some(metadata(cargo, args, &[])?) } else { None };
     let target = match (&args.target_dir, &workspace) {
         (Some(directory), _) => directory.clone(),
         (None, Some(workspace)) => workspace.target_directory.clone().into(),
@@ -144,7 +144,7 @@ fn fetched(
     write(&made.path().join("lib.rs"), "").map_err(io_error)?;
     let mut own = BuildArgs { offline: args.offline || args.frozen, ..BuildArgs::default() };
     own.manifest.manifest_path = Some(made.path().join("Cargo.toml"));
-    let metadata = run_metadata(&metadata_command(cargo, &own, &[]))?;
+    let metadata = metadata(cargo, &own, &[])?;
     let package = metadata.packages.into_iter().find(|package| wanted.fits(package));
     package.ok_or_else(|| DependencyError::None { spec: spec.to_owned() }.into())
 }

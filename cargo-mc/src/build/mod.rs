@@ -111,7 +111,7 @@ pub(crate) fn build(args: &BuildArgs) -> Result<Built, BuildError> {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let own = args.dep.as_deref().map(|spec| dependency::own(&cargo, args, spec)).transpose()?;
     let (args, flag) = own.as_ref().map_or((args, None), |own| (&own.args, Some(own.flag.clone())));
-    let metadata = run_metadata(&metadata_command(&cargo, args, &[]))?;
+    let metadata = metadata(&cargo, args, &[])?;
     let target = args.target_dir.clone().unwrap_or_else(|| metadata.target_directory.clone().into());
     let others = Others::asked_for(args);
     let mut metadata = metadata;
@@ -163,10 +163,16 @@ fn absolute(path: PathBuf) -> PathBuf {
 
 /// The user's own flags for rustc, from wherever cargo may take them.
 pub(crate) fn users_flags() -> Vec<String> {
+    let (environment, flags) = users_environment();
+    rustflags::of_user(&environment, &flags)
+}
+
+/// Where these may be: the variables, and cargo's configuration files.
+fn users_environment() -> (BTreeMap<String, String>, config::ConfigFlags) {
     let environment = environment();
     let here = std::env::current_dir().unwrap_or_default();
-    let home = cargo_home(&environment);
-    rustflags::of_user(&environment, &config::read(&here, home.as_deref()))
+    let flags = config::read(&here, cargo_home(&environment).as_deref());
+    (environment, flags)
 }
 
 /// The compiler that cargo will use.
@@ -186,17 +192,35 @@ fn environment() -> BTreeMap<String, String> {
 /// What the crates are built from, with all features: what any of them brings is in the graph, too, the checker perhaps.
 ///
 /// With `settings` the lock file is about to change, so that only without them it is held against `--locked`.
-fn metadata_command(cargo: &Path, args: &BuildArgs, settings: &[String]) -> MetadataCommand {
-    let lock = if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
-    let settings = settings.iter().flat_map(|setting| ["--config".to_owned(), setting.clone()]);
-    let mut command = metadata_with(cargo, args, lock.into_iter().chain(settings).collect());
-    command.features(CargoOpt::AllFeatures);
-    command
+fn metadata(cargo: &Path, args: &BuildArgs, settings: &[String]) -> Result<Metadata, BuildError> {
+    let lock = || if settings.is_empty() { args.lock_flags() } else { args.network_flags() };
+    let command = |filter: &[&str], settings: &[String]| {
+        let settings = settings.iter().flat_map(|setting| ["--config", setting]).chain(filter.iter().copied());
+        let mut command = metadata_with(cargo, args, lock().into_iter().chain(settings.map(str::to_owned)).collect());
+        command.features(CargoOpt::AllFeatures);
+        command
+    };
+    run_metadata(&command(&[], settings)).or_else(|error| {
+        // Without the network, what only other machines need may be missing: the build does without.
+        let suite = Others::asked_for(args);
+        let ours = match &suite {
+            Some(Others::AsTheyAre(_)) => rustflags::of_facade(&[], &args.cfg),
+            Some(Others::Suite(suite)) => rustflags::ours(Some(&suite.cfg), &args.cfg),
+            None => rustflags::ours(None, &args.cfg),
+        };
+        let (environment, flags) = users_environment();
+        let injection = rustflags::inject(&environment, &flags, &ours)?;
+        let settings: Vec<String> = settings.iter().chain(&injection.config).cloned().collect();
+        let mut command = command(&["--filter-platform", "host-tuple"], &settings);
+        for (name, value) in injection.environment {
+            command.env(name, value);
+        }
+        run_metadata(&command).map_err(|_| error)
+    })
 }
 
-/// `cargo metadata` for the manifest that `args` name, with these options. As for the build, what only other machines need is not fetched.
-pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, mut options: Vec<String>) -> MetadataCommand {
-    options.extend(["--filter-platform", "host-tuple"].map(str::to_owned));
+/// `cargo metadata` for the manifest that `args` name, with these options.
+pub(crate) fn metadata_with(cargo: &Path, args: &BuildArgs, options: Vec<String>) -> MetadataCommand {
     let mut command = MetadataCommand::new();
     command.cargo_path(cargo).other_options(options);
     if let Some(path) = &args.manifest.manifest_path {
@@ -215,10 +239,7 @@ pub(crate) fn run_metadata(command: &MetadataCommand) -> Result<Metadata, BuildE
 }
 
 fn command(cargo: &Path, args: &BuildArgs, metadata: &Metadata, way: &Way) -> Result<Command, BuildError> {
-    let environment = environment();
-    let here = std::env::current_dir().unwrap_or_default();
-    let home = cargo_home(&environment);
-    let flags = config::read(&here, home.as_deref());
+    let (environment, flags) = users_environment();
     if rustflags::aborts_on_panic(&environment, &flags) {
         return Err(BuildError::PanicAbort);
     }

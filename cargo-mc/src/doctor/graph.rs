@@ -33,7 +33,8 @@ pub(super) struct Graph {
 /// Asks cargo.
 pub(super) fn graph(cargo: &Path, args: &DoctorArgs, host: &str) -> Result<Graph, DoctorError> {
     let build = args.build();
-    let mut command = build::metadata_with(cargo, &build, build.lock_flags());
+    let options = build.lock_flags().into_iter().chain(["--filter-platform", host].map(str::to_owned)).collect();
+    let mut command = build::metadata_with(cargo, &build, options);
     if !args.features.features.is_empty() || args.features.all_features {
         // Which package a feature is of is for `cargo tree` to know: more packages than are in the tests do no harm.
         command.features(CargoOpt::AllFeatures);

@@ -53,7 +53,7 @@ pub(crate) fn patch(
     args: &BuildArgs,
     directory: &Path,
 ) -> Result<(Patch, Metadata), BuildError> {
-    let metadata = super::run_metadata(&super::metadata_command(cargo, args, &[]))?;
+    let metadata = super::metadata(cargo, args, &[])?;
     let name = stand_in.name;
     let mut config = Vec::new();
     for version in versions(stand_in, &metadata)? {
@@ -93,7 +93,7 @@ impl Patch {
         const TRIES: usize = 20;
         let mut last = String::new();
         for _ in 0..TRIES {
-            match super::run_metadata(&super::metadata_command(cargo, args, &self.config)) {
+            match super::metadata(cargo, args, &self.config) {
                 Ok(metadata) => {
                     self.lock.remember();
                     return Ok(metadata);

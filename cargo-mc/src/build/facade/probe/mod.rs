@@ -18,7 +18,7 @@ use mc_runtime::worker::client::{Binary, Control};
 
 use super::{Facade, FacadeError};
 use crate::args::{BuildArgs, Instrument};
-use crate::build::{BuildError, Executable, Way, command, executables, metadata_command, run_metadata, users_flags};
+use crate::build::{BuildError, Executable, Way, command, executables, metadata, users_flags};
 pub(crate) use expected::{Fault, Layer};
 use expected::{Ran, TESTS};
 
@@ -96,7 +96,7 @@ impl Probe<'_> {
         let mut args = BuildArgs { lib: true, offline: true, ..BuildArgs::default() };
         args.manifest.manifest_path = Some(folder.join("Cargo.toml"));
         args.target.clone_from(&self.args.target);
-        let metadata = run_metadata(&metadata_command(self.cargo, &args, &[]))?;
+        let metadata = metadata(self.cargo, &args, &[])?;
         let facade = Some(self.facade.clone());
         let way = Way { directory: folder.join("target"), facade, ..Way::default() };
         let mut command = command(self.cargo, &args, &metadata, &way)?;
