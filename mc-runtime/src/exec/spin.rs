@@ -231,3 +231,31 @@ impl Loops {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::Location;
+
+    #[test]
+    fn only_the_same_load_of_the_same_address_repeats() {
+        let frame = Frame { registers: [0; 6], code: 0 };
+        let site = Place::from(Location::caller());
+        let load = Operation::plain(Code::Load);
+        let of = |at, operation| Arrival { site, asked: (at, operation), frame: &frame };
+        let mut rounds = Rounds::default();
+        let last = 8 * LONGEST;
+        for at in (0..=last).step_by(8) {
+            assert!(!rounds.has(&of(at, load)), "it is the first of {at}");
+            rounds.pass(&of(at, load));
+            assert!(rounds.has(&of(at, load)));
+        }
+        assert!(!rounds.has(&of(last, Operation { a: 1, ..load })));
+        let elsewhere = Place::from(Location::caller());
+        assert_ne!(site, elsewhere);
+        assert!(!rounds.has(&Arrival { site: elsewhere, ..of(last, load) }));
+        assert!(!rounds.has(&of(0, load)), "it was too long ago");
+        rounds.clear();
+        assert!(!rounds.has(&of(last, load)));
+    }
+}

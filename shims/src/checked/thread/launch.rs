@@ -93,14 +93,22 @@ impl<T> Started<T> {
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {
         let key = self.key();
-        match self.runner {
-            Runner::Real(thread) => thread.join()?,
+        let ended = match self.runner {
+            Runner::Real(thread) => {
+                thread.join()?;
+                false
+            }
             // False while the execution is torn down; the result may then be missing.
-            Runner::Checked(key) => drop(ops::join(key)),
-            Runner::Nobody => {}
-        }
-        // SAFETY: the thread has ended. Or it is torn down with the caller, one after the other on one thread of the system.
-        let result = unsafe { self.packet.exchange(None) };
+            Runner::Checked(key) => ops::join(key),
+            Runner::Nobody => false,
+        };
+        let result = if ended {
+            // SAFETY: the thread of the engine has ended, and has given up its owner before that.
+            unsafe { Arc::into_inner_of_last(self.packet) }.0.into_inner()
+        } else {
+            // SAFETY: the thread has ended. Or it is torn down with the caller, one after the other on one thread of the system.
+            unsafe { self.packet.exchange(None) }
+        };
         if let Some(key) = key {
             match &result {
                 Some(Ok(value)) => ops::joined(key, value),

@@ -13,6 +13,7 @@ mod weak;
 
 pub use weak::Weak;
 
+use std::alloc::{Layout, dealloc};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
@@ -98,6 +99,21 @@ impl<T> Arc<T> {
             return None;
         }
         Some(ManuallyDrop::into_inner(this).into_value())
+    }
+
+    /// The value, of the last owner. The counts are not asked.
+    ///
+    /// # Safety
+    /// There is no other owner, and no `Weak`, and their ends happen before this.
+    pub(crate) unsafe fn into_inner_of_last(this: Self) -> T {
+        let this = ManuallyDrop::new(this);
+        // SAFETY: this owner keeps the block.
+        let place = unsafe { Block::value(this.block) };
+        // SAFETY: the last owner reaches the value, and it is not dropped here.
+        let value = unsafe { ptr::read(place) };
+        // SAFETY: blocks are allocated with this layout, and no pointer to this one is left.
+        unsafe { dealloc(this.block.as_ptr().cast(), Layout::new::<Block<T>>()) };
+        value
     }
 
     /// Takes the value out of a block whose strong count has just become 0.
