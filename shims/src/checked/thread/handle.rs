@@ -1,7 +1,6 @@
 //! `Thread` and `ThreadId`: of the engine's threads, or std's own.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mc_runtime::ops::{self, HandleWords, Label, Rmw, ThreadKey};
@@ -14,7 +13,7 @@ pub(super) enum Name {
     None,
     /// The body of the test is called as std calls the thread of `main`.
     Main,
-    Given(Arc<str>),
+    Given(Box<str>),
 }
 
 impl Name {
