@@ -49,8 +49,8 @@ impl Explorer {
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
         // Reads are listed in the order of their addition, so the first ones are in the prefix.
-        let first =
-            graph.ranks().iter().filter_map(|t| graph.thread(*t).get(prefix.of(*t) as usize)).map(|x| x.stamp).min();
+        let readers = graph.ranks().iter().filter(|t| graph.may_have_read(**t, location));
+        let first = readers.filter_map(|t| graph.thread(*t).get(prefix.of(*t) as usize)).map(|x| x.stamp).min();
         let begins = first.map_or(reads.len(), |first| reads.partition_point(|read| graph.event(*read).stamp < first));
         let mut outside = reads[begins..].iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
         let Some(earliest) = outside.find(|event| event.is_revisitable()).map(|event| event.stamp) else { return };

@@ -71,7 +71,7 @@ impl Graph {
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
         }
         if new.operation.reads() {
-            self.reads[new.location.slot()].push(id);
+            self.add_read(id, new.location);
         } else if code == Code::Spawn {
             let twin = (new.operation.a as u32).checked_sub(1).map(ThreadId);
             self.insert_thread(ThreadId(new.value as u32), id, twin);

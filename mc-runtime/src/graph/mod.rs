@@ -39,6 +39,8 @@ pub(crate) struct Graph {
     order: Vec<EventId>,
     mo: Vec<Vec<EventId>>,
     reads: Vec<Vec<EventId>>,
+    /// Of each location, the threads that may have read it, a bit for each slot. The last one stands for all from there on.
+    readers: Vec<u64>,
     initial: Vec<u64>,
     clocks: Clocks,
     seq_cst: u32,
@@ -60,6 +62,7 @@ impl Graph {
         self.seq_cst = 0;
         self.mo.iter_mut().for_each(Vec::clear);
         self.reads.iter_mut().for_each(Vec::clear);
+        self.readers.fill(0);
         self.threads.iter_mut().for_each(Vec::clear);
         self.parents.clear();
         self.twins.clear();
@@ -153,6 +156,17 @@ impl Graph {
         self.reads.get(location.slot()).map_or(&[], Vec::as_slice)
     }
 
+    /// May the thread have read the location?
+    pub(crate) fn may_have_read(&self, thread: ThreadId, location: LocationId) -> bool {
+        self.readers[location.slot()] & reader(thread) != 0
+    }
+
+    #[inline(always)]
+    fn add_read(&mut self, id: EventId, location: LocationId) {
+        self.reads[location.slot()].push(id);
+        self.readers[location.slot()] |= reader(id.thread);
+    }
+
     /// All accesses of a location.
     pub(crate) fn accesses(&self, location: LocationId) -> impl Iterator<Item = EventId> + '_ {
         let stores = self.mo(location).iter().filter(|w| !self.event(**w).reads());
@@ -181,7 +195,11 @@ impl Graph {
         if self.mo.len() < needed {
             self.mo.resize_with(needed, Vec::new);
             self.reads.resize_with(needed, Vec::new);
+            self.readers.resize(needed, 0);
             self.initial.resize(needed, 0);
+        }
+        if self.reads[location.slot()].is_empty() {
+            self.readers[location.slot()] = 0; // of what had its name before
         }
         self.initial[location.slot()] = value;
     }
@@ -307,6 +325,9 @@ impl Graph {
             if event.writes {
                 assert_eq!(self.mo_at(event.location, event.place as usize), *id);
             }
+            if event.reads() {
+                assert!(self.may_have_read(id.thread, event.location), "{id:?}");
+            }
             if event.location != LocationId::NONE {
                 assert_eq!(self.accesses(event.location).filter(|a| a == id).count(), 1, "{id:?}");
             }
@@ -326,4 +347,10 @@ impl Graph {
         let writes: usize = self.mo.iter().map(Vec::len).sum();
         assert_eq!(writes, self.threads.iter().flatten().filter(|e| e.writes).count());
     }
+}
+
+/// The bit of a thread that reads.
+#[inline(always)]
+fn reader(thread: ThreadId) -> u64 {
+    1 << thread.0.min(u64::BITS - 1)
 }

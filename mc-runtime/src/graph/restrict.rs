@@ -66,6 +66,7 @@ impl Graph {
         self.initial.extend_from_slice(&from.initial);
         self.mo.resize_with(from.mo.len().max(self.mo.len()), Vec::new);
         self.reads.resize_with(self.mo.len(), Vec::new);
+        self.readers.resize(self.mo.len(), 0);
         self.initial.resize(self.mo.len(), 0);
     }
 
@@ -98,6 +99,7 @@ impl Graph {
             let before = theirs.partition_point(|id| from.event(*id).stamp < end.stamp);
             mine.extend_from_slice(&theirs[..before]);
         }
+        self.readers[..from.readers.len()].copy_from_slice(&from.readers);
     }
 
     fn copy_event(&mut self, from: &Graph, id: EventId, with_clocks: bool) {
@@ -108,7 +110,7 @@ impl Graph {
         }
         self.order.push(id);
         if event.reads() {
-            self.reads[event.location.slot()].push(id);
+            self.add_read(id, event.location);
         }
         self.seq_cst += u32::from(event.is_seq_cst());
         self.threads[id.thread.slot()].push(event);
