@@ -26,7 +26,7 @@ pub enum Strategy {
     Random,
     /// Independent executions: random thread, random consistent write.
     Walk,
-    /// Independent executions: random priorities with `d` priority changes.
+    /// Independent executions: random priorities with `d - 1` changes, each before an access that another event could come before.
     Pct(u32),
     /// Independent executions: random priorities of what threads do next, drawn again for what races with the event that is made.
     Pos,

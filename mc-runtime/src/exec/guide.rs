@@ -162,7 +162,7 @@ impl Engine {
         let events = self.explorer.graph.len();
         self.granted = true;
         let wanted = match &mut self.guide {
-            Guide::Sample(sampler) => return sampler.pick(runnable, events),
+            Guide::Sample(sampler) => return sampler.pick(runnable),
             Guide::Follow(follower) => follower.thread(events),
             Guide::Explore => None,
         };

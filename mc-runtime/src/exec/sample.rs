@@ -1,7 +1,9 @@
 //! Chance: which thread makes the next event of an execution that is one of many independent ones.
 //!
 //! Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT; Yuan, Yang, Gu, CAV 2018, for POS.
-//! Differs: what waits in POS is compared by address, and an update or compare-exchange counts as a write whether or not it will be one.
+//! Differs: what waits in POS is compared by address, and an update or compare-exchange counts as a write whether or not it will be one. PCT changes
+//! priorities only where a thread comes to an access and another could run instead, never twice at the same access, and not in the first execution, before the
+//! length is known. How long an execution could be is not known then either, where most of them end early: it is the most accesses at which another thread could run, or all.
 //! A read sees the newest write most of the time: where each read is as likely to see any, compare-exchanges fail, threads give up, and what takes
 //! some steps to go wrong hardly ever does.
 
@@ -18,13 +20,14 @@ pub(crate) struct Sampler {
     kind: Kind,
     /// The greatest runs. By slot.
     priorities: Vec<u64>,
-    /// Of POS: what each thread does next, where that is an access. By slot.
+    /// What each thread does next, where that is an access. By slot.
     pending: Vec<Option<Pending>>,
-    /// Of PCT.
+    /// Of PCT: before which accesses priorities still change.
     points: Vec<usize>,
+    /// How many accesses were made, and the most in an execution so far: where another thread could have run instead, and all.
+    accesses: [usize; 2],
+    most_accesses: [usize; 2],
     lowest: u64,
-    /// The longest execution so far.
-    length: usize,
 }
 
 /// How the next thread is found.
@@ -32,7 +35,7 @@ pub(crate) struct Sampler {
 enum Kind {
     /// Any, with the same probability.
     Walk,
-    /// Each thread has a priority. At so many points the running thread gets the lowest one.
+    /// Each thread has a priority. Of one less than so many accesses, the thread that comes to it gets the lowest one.
     Pct(u32),
     /// Each event that waits has a priority. One that races with the event that is made gets a new one.
     Pos,
@@ -61,13 +64,13 @@ impl Sampler {
     pub(crate) fn new(strategy: Strategy, seed: u64) -> Option<Self> {
         let kind = match strategy {
             Strategy::Walk => Kind::Walk,
-            Strategy::Pct(changes) => Kind::Pct(changes),
+            Strategy::Pct(depth) => Kind::Pct(depth),
             Strategy::Pos => Kind::Pos,
             Strategy::Dfs | Strategy::Bfs | Strategy::Random => return None,
         };
         let rng = Pcg64::new(u128::from(seed), 1);
         let (priorities, pending, points) = Default::default();
-        Some(Sampler { rng, kind, priorities, pending, points, lowest: 0, length: 1 })
+        Some(Sampler { rng, kind, priorities, pending, points, accesses: [0; 2], most_accesses: [0; 2], lowest: 0 })
     }
 
     /// An execution begins.
@@ -76,11 +79,20 @@ impl Sampler {
         self.pending.clear();
         self.points.clear();
         self.lowest = DRAWN;
-        if let Kind::Pct(changes) = self.kind {
-            for _ in 1..changes.max(1) {
-                let point = self.below(self.length as u64) as usize;
-                self.points.push(point);
-            }
+        for (most, accesses) in self.most_accesses.iter_mut().zip(&mut self.accesses) {
+            *most = std::mem::take(accesses).max(*most);
+        }
+        if let Kind::Pct(depth) = self.kind {
+            let length = self.most_accesses[self.below(2) as usize];
+            self.draw_points(depth.saturating_sub(1) as usize, length);
+        }
+    }
+
+    /// So many different ones, or as many as there are (Floyd's algorithm: Bentley, Floyd, CACM 30(9), 1987).
+    fn draw_points(&mut self, count: usize, length: usize) {
+        for last in length.saturating_sub(count)..length {
+            let point = self.below(last as u64 + 1) as usize;
+            self.points.push(if self.points.contains(&point) { last } else { point });
         }
     }
 
@@ -101,7 +113,7 @@ impl Sampler {
 
     /// A thread has come to an access, and waits before it.
     pub(super) fn announce(&mut self, thread: ThreadId, pending: Pending) {
-        if self.kind == Kind::Pos {
+        if self.kind != Kind::Walk {
             if self.pending.len() <= thread.slot() {
                 self.pending.resize(thread.slot() + 1, None);
             }
@@ -109,9 +121,8 @@ impl Sampler {
         }
     }
 
-    /// The thread that makes the next event, of which there are so many.
-    pub(super) fn pick(&mut self, runnable: &[ThreadId], events: usize) -> Option<ThreadId> {
-        self.length = self.length.max(events);
+    /// The thread that makes the next event.
+    pub(super) fn pick(&mut self, runnable: &[ThreadId]) -> Option<ThreadId> {
         if runnable.is_empty() {
             return None;
         }
@@ -123,20 +134,40 @@ impl Sampler {
             let priority = self.draw();
             self.priorities.push(priority);
         }
-        if self.points.contains(&events) {
-            self.demote(*runnable.iter().max_by_key(|t| self.priorities[t.slot()])?);
+        let mut picked = self.first_of(runnable);
+        let decided = runnable.len() > 1 && self.comes_to_access(picked);
+        let point = self.points.iter().position(|point| *point == self.accesses[0]);
+        if let Some(point) = point.filter(|_| decided) {
+            self.points.swap_remove(point);
+            self.demote(picked);
+            picked = self.first_of(runnable);
         }
-        let picked = runnable.iter().copied().max_by_key(|t| self.priorities[t.slot()])?;
-        if self.kind == Kind::Pos {
-            self.made(picked);
+        if self.comes_to_access(picked) {
+            self.accesses[0] += usize::from(runnable.len() > 1);
+            self.accesses[1] += 1;
         }
+        self.made(picked);
         Some(picked)
     }
 
-    /// The thread makes what it waits with: its next event has another priority, and so has everything that races with this one.
+    /// Who has the highest priority.
+    fn first_of(&self, runnable: &[ThreadId]) -> ThreadId {
+        let priority = |t: &ThreadId| self.priorities[t.slot()];
+        runnable.iter().copied().max_by_key(priority).expect("somebody can run")
+    }
+
+    fn comes_to_access(&self, thread: ThreadId) -> bool {
+        self.pending.get(thread.slot()).is_some_and(Option::is_some)
+    }
+
+    /// The thread makes what it waits with. In POS, its next event has another priority, and so has everything that races with this one.
     fn made(&mut self, thread: ThreadId) {
+        let made = self.pending.get_mut(thread.slot()).and_then(Option::take);
+        if self.kind != Kind::Pos {
+            return;
+        }
         self.priorities[thread.slot()] = self.draw();
-        let Some(made) = self.pending.get_mut(thread.slot()).and_then(Option::take) else { return };
+        let Some(made) = made else { return };
         for slot in 0..self.pending.len().min(self.priorities.len()) {
             if self.pending[slot].is_some_and(|other| made.races(other)) {
                 self.priorities[slot] = self.draw();
@@ -180,11 +211,37 @@ mod tests {
         for strategy in [Strategy::Walk, Strategy::Pct(3), Strategy::Pos] {
             let picks = |seed| {
                 let mut sampler = sampler(strategy, seed);
-                (0..40).map(|event| sampler.pick(&ALL, event).expect("somebody can run").0).collect::<Vec<_>>()
+                (0..40).map(|_| sampler.pick(&ALL).expect("somebody can run").0).collect::<Vec<_>>()
             };
             assert_eq!(picks(1), picks(1), "{strategy}");
             assert!((2..9).any(|seed| picks(seed) != picks(1)), "{strategy}");
         }
+    }
+
+    #[test]
+    fn pct_changes_before_accesses_that_another_event_could_come_before() {
+        let mut sampler = sampler(Strategy::Pct(4), 7);
+        sampler.pick(&ALL);
+        assert_eq!(sampler.accesses, [0, 0], "nobody came to an access");
+        let announce = |sampler: &mut Sampler| {
+            ALL.iter().for_each(|t| sampler.announce(*t, Pending { at: 8, writes: false }));
+        };
+        announce(&mut sampler);
+        sampler.pick(&ALL[..1]);
+        assert_eq!(sampler.accesses, [0, 1], "nobody else could run");
+        for _ in 0..3 {
+            announce(&mut sampler);
+            sampler.pick(&ALL);
+        }
+        sampler.begin();
+        assert_eq!(sampler.most_accesses, [3, 4]);
+        sampler.points.clear();
+        sampler.draw_points(3, 3);
+        sampler.points.sort_unstable();
+        assert_eq!(sampler.points, [0, 1, 2], "three changes among three accesses");
+        let mut picked: Vec<_> = (0..3).filter_map(|_| (announce(&mut sampler), sampler.pick(&ALL)).1).collect();
+        picked.sort_unstable_by_key(|t| t.0);
+        assert_eq!(picked, ALL, "each of them was demoted once");
     }
 
     #[test]
@@ -198,8 +255,8 @@ mod tests {
             (write(8), write(16), false),
         ] {
             let mut sampler = sampler(Strategy::Pos, 7);
-            sampler.pick(&ALL, 0);
-            let first = sampler.pick(&ALL, 1).expect("somebody can run");
+            sampler.pick(&ALL);
+            let first = sampler.pick(&ALL).expect("somebody can run");
             ALL.iter().for_each(|t| sampler.announce(*t, if *t == first { made } else { other }));
             let before = sampler.priorities.clone();
             sampler.made(first);
