@@ -196,10 +196,15 @@ impl Engine {
     }
 
     /// Tells the tracer what threads wait for at the end, and what failed.
+    #[inline]
     pub(crate) fn trace_end(&mut self) {
-        if self.tracer.is_none() {
-            return;
+        if self.tracer.is_some() {
+            self.tell_end();
         }
+    }
+
+    #[cold]
+    fn tell_end(&mut self) {
         for slot in 0..self.threads.len() {
             let Some(wait) = self.threads[slot].waiting else { continue };
             let text = format!("waits in {}", label(wait.operation.label));

@@ -12,6 +12,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code, Operation, Order};
 use crate::ops::{BARRIER_ORDER, Width};
 use crate::outcome::FailureKind;
+use std::hint::cold_path;
 
 /// What an access of the running thread found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,10 @@ pub(crate) struct Accessed {
 impl Engine {
     /// An access at an address. Called again when it had to wait.
     pub(crate) fn access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on_in_std() {
-            if let Some(step) = self.repeat(at, operation, frame) {
-                return step;
-            }
+            or_return!(self.repeat(at, operation, frame));
             let site = self.placed(site);
             let step = self.access_at(at, operation, site, frame);
             if matches!(step, Step::Done(_)) {
@@ -41,11 +38,10 @@ impl Engine {
             return step;
         }
         if self.is_left_out(operation, site, frame) {
+            cold_path();
             return self.leave_out(at, operation, site);
         }
-        if let Some(step) = self.looks_at_updates(at, operation.width.bytes(), site) {
-            return step;
-        }
+        or_return!(self.looks_at_updates(at, operation.width.bytes(), site));
         self.access_at(at, operation, site, frame)
     }
 
@@ -57,9 +53,7 @@ impl Engine {
         } else {
             operation
         };
-        if let Some(step) = self.look_for_spin(at, operation, site, frame) {
-            return step;
-        }
+        or_return!(self.look_for_spin(at, operation, site, frame));
         self.close();
         if self.me_ref().position < self.explorer.graph.thread(self.current).len() {
             self.replay_access(at, operation, site, frame)
@@ -68,6 +62,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     fn replay_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         let id = self.next_event();
         let recorded = self.explorer.graph.event(id);
@@ -122,13 +117,12 @@ impl Engine {
     }
 
     fn new_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
-        if let Some(step) = self.turn(Some((at, operation))) {
-            return step;
-        }
+        or_return!(self.turn(Some((at, operation))));
         if let Some(reads) = self.guide.stops_now(self.explorer.graph.len()) {
             return self.block(BlockReason::Spin, reads, site);
         }
         if let Some(reads) = self.me().repeats {
+            cold_path();
             return self.block(BlockReason::Spin, reads, site);
         }
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref_mut());
@@ -138,18 +132,13 @@ impl Engine {
         if operation.is_of_shim()
             && let Some(step) = self.waits_for_turn(at, operation, location, site)
         {
+            cold_path();
             return step;
         }
-        if let Some(step) = self.is_between_joins() {
-            return step;
-        }
-        if let Some(step) = self.follows_twin(operation, location, at, site) {
-            return step;
-        }
+        or_return!(self.is_between_joins());
+        or_return!(self.follows_twin(operation, location, at, site));
         let id = if operation.meets() {
-            if let Some(step) = self.is_crowded(operation, location) {
-                return step;
-            }
+            or_return!(self.is_crowded(operation, location));
             self.explorer.meet(self.current, *operation, location, site)
         } else if self.tries(operation, site) {
             match self.try_read(*operation, location, site) {
@@ -185,6 +174,7 @@ impl Engine {
     }
 
     /// The word of a lock or the like is come to: has the running thread to wait, or must something be known from the start?
+    #[inline(never)]
     fn waits_for_turn<T>(
         &mut self,
         at: usize,
@@ -206,6 +196,7 @@ impl Engine {
     }
 
     /// Have more threads come to a barrier than it has places? Then it matters who comes first, and this must be known from the start.
+    #[inline(never)]
     fn is_crowded<T>(&mut self, operation: &Operation, location: LocationId) -> Option<Step<T>> {
         let graph = &self.explorer.graph;
         let arrived = |read: &EventId| graph.event(*read).operation.code == Code::Arrive;
@@ -227,12 +218,14 @@ impl Engine {
         let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id);
         let outlives = changes && outside.is_some_and(|at| self.outlives_outside(at));
         if freed {
+            cold_path();
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
             let operation = self.explorer.graph.event(id).operation;
             return self.access_freed(&operation, site);
         }
         self.executed_event();
         if let Some(message) = self.overlap_race(id) {
+            cold_path();
             return self.fail(FailureKind::DataRace, message, site);
         }
         if outlives {
@@ -254,12 +247,14 @@ impl Engine {
     }
 
     /// The access is of memory that was freed.
+    #[cold]
     pub(super) fn access_freed<T>(&mut self, operation: &Operation, site: Site) -> Step<T> {
         let message = format!("{} of an atomic in memory that was freed", describe(operation));
         self.fail(FailureKind::UseAfterFree, message, site)
     }
 
     /// What the access changes outlives the execution.
+    #[cold]
     pub(super) fn outlived<T>(&mut self, site: Site) -> Step<T> {
         self.fail(FailureKind::Contract, OUTLIVES.to_owned(), site)
     }
@@ -273,9 +268,12 @@ impl Engine {
         let site = site?;
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
         let arrival = Arrival { site, asked: (at, *operation), frame };
-        if !self.me_ref().rounds.has(&arrival) {
-            return None;
-        }
+        if self.me_ref().rounds.has(&arrival) { self.arrive(arrival) } else { None }
+    }
+
+    /// The running thread comes to a load that it has made before, since it did anything else.
+    #[inline(never)]
+    fn arrive<T>(&mut self, arrival: Arrival<'_>) -> Option<Step<T>> {
         self.find_shared();
         let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.base, shared: &self.shared };
@@ -323,17 +321,26 @@ impl Engine {
         // Who joins has an effect, and so ends the round.
         let ends = matches!(self.me().state, State::Join(_));
         if !self.guide.decides() && !ends && self.me().rounds.any() {
-            self.find_shared();
-            let left = &mut self.threads[self.current.slot()].left;
-            spin::copy(left, |look| self.shared.all(look));
+            self.keep_shared();
         }
+    }
+
+    #[inline(never)]
+    fn keep_shared(&mut self) {
+        self.find_shared();
+        let left = &mut self.threads[self.current.slot()].left;
+        spin::copy(left, |look| self.shared.all(look));
     }
 
     /// It runs again.
     pub(crate) fn return_to_round(&mut self) {
-        if self.me().left.is_empty() {
-            return;
+        if !self.me().left.is_empty() {
+            self.compare_shared();
         }
+    }
+
+    #[inline(never)]
+    fn compare_shared(&mut self) {
         self.find_shared();
         spin::copy(&mut self.now, |look| self.shared.all(look));
         let me = &mut self.threads[self.current.slot()];
@@ -389,6 +396,7 @@ impl Engine {
     }
 
     /// A thread left of this one waits for the location, and could go on now.
+    #[inline(never)]
     fn wake_left_of(&mut self, location: LocationId) {
         let graph = &self.explorer.graph;
         let left = graph.ranks().iter().take_while(|t| **t != self.current);

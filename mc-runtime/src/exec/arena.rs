@@ -177,6 +177,11 @@ impl Heap {
         (self.exhausted, self.freed_arc) = (false, false);
     }
 
+    /// Are there blocks that are still in use?
+    pub(crate) fn any_live(&self) -> bool {
+        self.arenas[..=self.highest].iter().any(|arena| arena.live > 0)
+    }
+
     /// The blocks that are still in use, with the slot of the thread that made them.
     pub(crate) fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
         let arenas = self.arenas[..=self.highest].iter().enumerate().filter(|(_, a)| a.live > 0);

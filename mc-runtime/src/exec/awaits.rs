@@ -26,6 +26,7 @@ impl Engine {
     }
 
     /// Adds a read that may be taken back. `None`: there is nothing left to try.
+    #[inline(never)]
     pub(super) fn try_read(&mut self, operation: Operation, location: LocationId, site: Site) -> Option<EventId> {
         let thread = self.current;
         let id = loop {
@@ -47,6 +48,7 @@ impl Engine {
     }
 
     /// The thread waits until there is something to try.
+    #[inline(never)]
     pub(super) fn await_write(&mut self, operation: Operation, location: LocationId, site: Site) -> Step<Accessed> {
         let me = self.me();
         me.state = State::Await;
@@ -55,6 +57,7 @@ impl Engine {
     }
 
     /// The thread has come back from its open read to the load that made it, with nothing changed.
+    #[inline(never)]
     pub(super) fn take_back(&mut self, open: Open) {
         let Open { read, clock, left } = open;
         let thread = self.current;
@@ -85,6 +88,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     fn close_read(&mut self, read: EventId) {
         let me = self.me();
         me.open = None;

@@ -12,25 +12,14 @@ use crate::outcome::FailureKind;
 impl Engine {
     /// Nobody can move (or the execution was cut): what is it?
     pub(crate) fn conclude(&mut self) -> Ending {
-        if self.restart {
-            return Ending::Restart;
-        }
-        if self.failure.is_some() {
-            return Ending::Failed;
-        }
-        if self.too_long || self.late {
-            return Ending::TooLong;
-        }
-        if self.dropped {
-            return Ending::Dropped;
+        if self.cutting {
+            return self.cut_by();
         }
         if self.replaying() {
             self.missing_events();
             return Ending::Failed;
         }
-        if let Some((thread, message, site)) = self.unsync_race() {
-            let site = site.map(|s| (s.file().to_owned(), s.line()));
-            self.record(Found { kind: FailureKind::DataRace, message, thread, site });
+        if !self.unsync.is_empty() && self.has_unsync_race() {
             return Ending::Failed;
         }
         if self.loses_symmetric() {
@@ -40,6 +29,17 @@ impl Engine {
             return Ending::Complete;
         }
         self.blocked()
+    }
+
+    /// Why it was cut.
+    #[cold]
+    fn cut_by(&self) -> Ending {
+        match self {
+            Engine { restart: true, .. } => Ending::Restart,
+            Engine { failure: Some(_), .. } => Ending::Failed,
+            Engine { dropped: true, .. } => Ending::Dropped,
+            _ => Ending::TooLong,
+        }
     }
 
     /// Is it an execution that was run before, run again for comparison?
@@ -64,6 +64,7 @@ impl Engine {
     }
 
     /// Some thread did less than is recorded.
+    #[cold]
     fn missing_events(&mut self) {
         let did_less = |t: &ThreadId| self.threads[t.slot()].position < self.explorer.graph.thread(*t).len();
         let waits_for_others = |t: &ThreadId| matches!(self.state(*t), State::Source(_));

@@ -14,6 +14,7 @@ impl Engine {
     }
 
     /// How an operation of a cut execution goes on.
+    #[cold]
     pub(super) fn cut_step<T>(&mut self) -> Step<T> {
         const PATIENCE: u32 = 100;
         const INERT: u32 = 1_000_000;
@@ -38,6 +39,7 @@ impl Engine {
     }
 
     /// The execution fails here.
+    #[cold]
     pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
         let site = site.map(|s| (s.file().to_owned(), s.line()));
         self.record(Found { kind, message, thread: self.current, site });
@@ -45,6 +47,7 @@ impl Engine {
     }
 
     /// The execution fails, and is cut as soon as its threads notice.
+    #[cold]
     pub(crate) fn record(&mut self, found: Found) {
         self.close();
         if self.failure.is_none() && !self.restart {
@@ -63,12 +66,14 @@ impl Engine {
     }
 
     /// The execution has as many events as it may have.
+    #[cold]
     pub(super) fn stop_too_long<T>(&mut self) -> Step<T> {
         (self.too_long, self.cutting) = (true, true);
         self.cut_step()
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.
+    #[cold]
     pub(super) fn start_again<T>(&mut self) -> Step<T> {
         self.restart = true;
         self.cutting = true;

@@ -85,6 +85,7 @@ impl Guide {
     }
 
     /// An execution begins.
+    #[inline(never)]
     pub(crate) fn begin(&mut self) {
         match self {
             Guide::Explore => {}
@@ -96,10 +97,12 @@ impl Guide {
     /// Is the running thread to stop for good instead of making the event number `at`? After a round of so many reads.
     pub(crate) fn stops_now(&self, at: usize) -> Option<u32> {
         let Guide::Follow(follower) = self else { return None };
+        std::hint::cold_path();
         follower.change(at, |c| if let Change::Stop { reads } = c { Some(reads) } else { None })
     }
 
     /// The value of a data choice.
+    #[inline(never)]
     pub(crate) fn choose(&mut self, at: usize, n: u64) -> u64 {
         match self {
             Guide::Explore => 0,
@@ -117,8 +120,14 @@ impl Engine {
         }
     }
 
+    /// May the running thread make its next event, where a schedule or chance decides?
+    #[inline(never)]
+    pub(super) fn is_granted(&mut self, access: Option<(usize, &Operation)>) -> bool {
+        std::mem::take(&mut self.granted) || self.grants_itself(access)
+    }
+
     /// The running thread comes to its next event. If chance decides who makes the next one it does so here: a thread that goes on need not be left.
-    pub(super) fn grants_itself(&mut self, access: Option<(usize, &Operation)>) -> bool {
+    fn grants_itself(&mut self, access: Option<(usize, &Operation)>) -> bool {
         if !self.guide_samples() {
             return false;
         }
@@ -204,6 +213,7 @@ impl Engine {
         self.explorer.graph.thread(self.current).len().is_multiple_of(OFTEN) && self.has_had_more_turns()
     }
 
+    #[inline(never)]
     fn has_had_more_turns(&self) -> bool {
         let mine = self.turns(self.current);
         let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
@@ -233,6 +243,7 @@ impl Engine {
     }
 
     /// Adds an access as a schedule or chance [decides](Guide::decides).
+    #[inline(never)]
     pub(super) fn guided_access(
         &mut self,
         operation: Operation,
@@ -268,6 +279,7 @@ impl Engine {
     }
 
     /// The thread does something else than its recorded event.
+    #[cold]
     pub(crate) fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
         let graph = &self.explorer.graph;
         let message = format!(
@@ -282,6 +294,7 @@ impl Engine {
     }
 
     /// The program does something that the followed schedule does not fit.
+    #[cold]
     pub(crate) fn off_schedule<T>(&mut self, what: &str, site: Site) -> Step<T> {
         let events = self.explorer.graph.len();
         let message = format!("the execution does not fit the schedule: {what} (event {} of it)", events + 1);

@@ -64,9 +64,7 @@ impl Engine {
 
     /// An access of the running thread ends.
     pub(crate) fn let_go(&mut self, number: u64, until: Until) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         let Some(index) = self.held.iter().rposition(|h| h.number == number) else { return Step::Done(()) };
         let Held { at, size, writes, activity, events, left, site, .. } = self.held.remove(index);
         // Without anything in between the end is where the beginning was; and what is gone is not accessed.

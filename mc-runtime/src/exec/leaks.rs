@@ -7,7 +7,15 @@ use crate::outcome::FailureKind;
 
 impl Engine {
     /// What is lost is a leak.
+    #[inline]
     pub(super) fn look_for_leaks(&mut self) {
+        if self.heap.as_ref().is_some_and(|h| h.any_live()) {
+            self.look_at_live();
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_live(&mut self) {
         let Some(heap) = self.heap.as_ref().filter(|h| !h.rehearsal && !self.options.allow_leaks) else { return };
         let mut live: Vec<(usize, arena::Block)> = heap.live().collect();
         match self.options.origin {

@@ -7,9 +7,7 @@ use crate::options::Options;
 impl Engine {
     /// See `ops::learn`.
     pub(crate) fn learn(&mut self, key: u64) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         self.close();
         if self.has_learned(key) {
             return Step::Done(());
@@ -17,6 +15,7 @@ impl Engine {
         self.learn_now(key)
     }
 
+    #[cold]
     pub(super) fn learn_now<T>(&mut self, key: u64) -> Step<T> {
         self.learned.insert(short(key));
         self.start_again()

@@ -37,7 +37,10 @@ const FEW: usize = 16;
 impl Clocks {
     pub(super) fn clear(&mut self) {
         self.all.clear();
-        self.index.clear();
+        if !self.index.is_empty() {
+            std::hint::cold_path();
+            self.index.clear();
+        }
         self.made = 0;
     }
 

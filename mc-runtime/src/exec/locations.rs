@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Operation;
 use crate::ops::Width;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The place of a location in the running execution.
@@ -27,6 +27,8 @@ struct Place {
     freed: bool,
     /// The threads, by slot, as far as there are bits, that know of the allocation for good.
     known: u64,
+    /// The location that was bound in the same word before.
+    before: Option<LocationId>,
 }
 
 /// Where an access was.
@@ -40,9 +42,8 @@ pub(super) struct Followed {
 /// All locations of the running execution.
 #[derive(Debug, Default)]
 pub(super) struct Locations {
-    by_address: FxHashMap<usize, LocationId>,
-    /// Which words of eight bytes hold any.
-    words: FxHashSet<usize>,
+    /// Of each word of eight bytes, the location that was bound in it last.
+    by_word: FxHashMap<usize, LocationId>,
     /// Locations of which one has bytes of the other.
     overlaps: Vec<[LocationId; 2]>,
     places: Vec<Option<Place>>,
@@ -53,8 +54,7 @@ pub(super) struct Locations {
 impl Locations {
     /// Another execution begins.
     pub(super) fn reset(&mut self) {
-        self.by_address.clear();
-        self.words.clear();
+        self.by_word.clear();
         self.overlaps.clear();
         self.places.clear();
         for (at, width, value) in self.saved.drain(..).rev() {
@@ -75,12 +75,30 @@ impl Locations {
         width: Width,
         heap: Option<&mut Heap>,
     ) -> LocationId {
-        if let Some(&location) = self.by_address.get(&at) {
-            let place = self.places[location.slot()].as_ref().expect("bound");
-            if place.width == width && place.value == read(at, width) {
-                return location;
-            }
+        if let Some((location, place)) = self.newest_at(at)
+            && place.width == width
+            && place.value == read(at, width)
+        {
+            return location;
         }
+        self.bind_free(graph, at, width, heap)
+    }
+
+    /// The location that was bound to this address last.
+    fn newest_at(&self, at: usize) -> Option<(LocationId, &Place)> {
+        let mut location = *self.by_word.get(&word(at))?;
+        loop {
+            let place = self.place(location).expect("bound");
+            if place.at == at {
+                return Some((location, place));
+            }
+            location = place.before?;
+        }
+    }
+
+    /// Gives the address a location whose name is free.
+    #[inline(never)]
+    fn bind_free(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&mut Heap>) -> LocationId {
         let free = |l: &u32| {
             let bound = self.places.get(*l as usize).is_some_and(Option::is_some);
             !bound && !graph.is_accessed(LocationId(*l))
@@ -102,15 +120,15 @@ impl Locations {
             self.save(at, width, value);
         }
         graph.set_initial(location, value);
-        if !self.words.insert(at / 8) {
+        let before = self.by_word.insert(word(at), location);
+        if before.is_some() {
             self.find_overlaps(location, at, width);
         }
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
         self.places[location.slot()] =
-            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0 });
-        self.by_address.insert(at, location);
+            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0, before });
     }
 
     /// What is in no arena is put back after the execution.
@@ -138,7 +156,7 @@ impl Locations {
     /// The locations that have bytes of this memory, and whether it is all that they have.
     pub(super) fn sharing_bytes(&self, at: usize, size: usize) -> impl Iterator<Item = (LocationId, bool)> + '_ {
         let shares = move |place: &&Place| place.at < at + size && at < place.at + place.width.bytes();
-        let known = if self.words.contains(&(at / 8)) { &self.places[..] } else { &[] };
+        let known = if self.by_word.contains_key(&word(at)) { &self.places[..] } else { &[] };
         let places = known.iter().enumerate().filter_map(|(slot, place)| Some((slot, place.as_ref()?)));
         let sharing = places.filter(move |(_, place)| shares(place));
         sharing.map(move |(slot, place)| (LocationId(slot as u32), (place.at, place.width.bytes()) == (at, size)))
@@ -241,6 +259,10 @@ impl Locations {
         let freed = self.places.iter_mut().flatten().filter(|place| (range.0..range.1).contains(&place.at));
         freed.for_each(|place| place.freed = true);
     }
+}
+
+fn word(at: usize) -> usize {
+    at / size_of::<u64>()
 }
 
 macro_rules! atomic {

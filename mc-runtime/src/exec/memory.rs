@@ -80,16 +80,12 @@ impl Engine {
         (events, left): (usize, u32),
         site: Site,
     ) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         if size == 0 {
             return Step::Done(()); // no memory: its address may be that of something else
         }
         self.close();
-        if let Some(step) = self.is_between_joins() {
-            return step;
-        }
+        or_return!(self.is_between_joins());
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
@@ -125,6 +121,7 @@ impl Engine {
     }
 
     /// The access races with the initialisation of what it accesses.
+    #[cold]
     pub(crate) fn uninitialised<T>(&mut self, maker: ThreadId, what: &str, site: Site) -> Step<T> {
         let message = format!(
             "data race: {} {what}s at {} what {} has allocated and initialised, and nothing orders that before",
@@ -241,6 +238,7 @@ impl Engine {
         others().all(ended) && others().all(|t| knows(t) >= self.threads[t.slot()].position)
     }
 
+    #[cold]
     fn freed_too_early(&mut self, thread: ThreadId, site: Site) {
         let message = format!(
             "{} frees memory that {} accesses at {}, and that access does not happen before the free\n\
@@ -345,6 +343,7 @@ impl Engine {
     }
 
     /// Puts the statics back.
+    #[inline(never)]
     pub(crate) fn restore_statics(&mut self) {
         for object in self.statics.drain(..) {
             // What was an atomic in it is now what was there before: nothing is to be put back for that one alone.

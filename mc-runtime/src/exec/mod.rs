@@ -4,6 +4,16 @@
 //! memory holds the right values; when all of the prefix is there, the leftmost thread that can move goes on until it must wait.
 //! Not here: what the choices are (`explore`), and what a shim is (`ops` is all that is known).
 
+/// Returns the step that an operation ends with here, if there is one. Rare: the code for it is laid out elsewhere, so that what most operations run stays together.
+macro_rules! or_return {
+    ($step:expr) => {
+        if let Some(step) = $step {
+            std::hint::cold_path();
+            return step;
+        }
+    };
+}
+
 mod access;
 pub(crate) mod arena;
 mod awaits;
@@ -303,7 +313,7 @@ impl Engine {
         self.prefix = self.explorer.graph.len();
         self.replayed = 0;
         self.number += 1;
-        self.failure = None;
+        thread::drop_rare(&mut self.failure);
         (self.preempt, self.granted, self.picked, self.cutting) = (false, false, None, false);
         (self.restart, self.too_long, self.dropped, self.late) = (false, false, false, false);
         self.left.clear();
@@ -335,7 +345,9 @@ impl Engine {
                 heap.watches_calls = self.options.origin == Origin::Unmodified;
             }
         }
-        self.guide.begin();
+        if self.guide.decides() {
+            self.guide.begin();
+        }
         if self.options.origin == Origin::Unmodified {
             hash_keys::reset();
         }
@@ -395,33 +407,34 @@ impl Engine {
     /// May the running thread add an event now? An access of what, if it is one?
     fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
         if self.replaying() {
-            self.me().state = State::Replayed;
-            return Some(Step::Wait);
+            return Some(self.waits_as(State::Replayed));
         }
-        if self.guide.decides() {
-            if !std::mem::take(&mut self.granted) && !self.grants_itself(access) {
-                self.me().state = State::Ready;
-                return Some(Step::Wait);
-            }
-        } else if std::mem::take(&mut self.preempt) || self.is_ahead() {
-            self.me().state = State::Ready;
-            return Some(Step::Wait);
+        let stays = if self.guide.decides() { self.is_granted(access) } else { !self.preempt && !self.is_ahead() };
+        if !stays {
+            self.preempt = false;
+            return Some(self.waits_as(State::Ready));
         }
-        if self.explorer.graph.len() as u64 >= self.options.max_events {
+        let events = self.explorer.graph.len();
+        if events as u64 >= self.options.max_events {
             return Some(self.stop_too_long());
         }
-        if self.is_late() {
-            (self.late, self.cutting) = (true, true);
-            return Some(self.cut_step());
-        }
-        None
+        // A long execution may take longer than all others: now and then it is asked how late it is.
+        const OFTEN: usize = 64;
+        if events % OFTEN == OFTEN - 1 { self.stop_late() } else { None }
     }
 
-    /// Is the time of the check over? Asked now and then in a long execution, which may take longer than all others.
-    fn is_late(&self) -> bool {
-        const OFTEN: usize = 64;
-        let asks = self.explorer.graph.len() % OFTEN == OFTEN - 1;
-        asks && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    fn waits_as<T>(&mut self, state: State) -> Step<T> {
+        std::hint::cold_path();
+        self.me().state = state;
+        Step::Wait
+    }
+
+    /// Ends the execution if the time of the check is over.
+    #[cold]
+    fn stop_late<T>(&mut self) -> Option<Step<T>> {
+        self.late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        self.cutting |= self.late;
+        self.late.then(|| self.cut_step())
     }
 
     /// An event of the running thread was executed.

@@ -14,15 +14,11 @@ const MOST_THREADS: u32 = super::arena::ARENAS as u32;
 impl Engine {
     /// An event without a location; gives its value. Called again when it had to wait.
     pub(crate) fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         self.close();
         #[cfg(feature = "unmodified")]
         let site = self.placed(site);
-        if let Some(step) = self.fences_updates(&operation) {
-            return step;
-        }
+        or_return!(self.fences_updates(&operation));
         if self.sequential() && operation.code == Code::Fence {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }
@@ -36,19 +32,13 @@ impl Engine {
             }
             self.replayed += 1;
         } else {
-            if let Some(step) = self.turn(None) {
-                return step;
-            }
+            or_return!(self.turn(None));
             let stops = self.guide.stops_now(self.explorer.graph.len());
             if let Some(reads) = stops.filter(|_| operation.code != Code::Block) {
                 return self.block(BlockReason::Spin, reads, site);
             }
-            if let Some(step) = self.leaves_twin(&operation) {
-                return step;
-            }
-            if let Some(step) = self.add_plain(operation, rf, site) {
-                return step;
-            }
+            or_return!(self.leaves_twin(&operation));
+            or_return!(self.add_plain(operation, rf, site));
         }
         let event = self.explorer.graph.event(id);
         let value = event.value;
@@ -61,32 +51,29 @@ impl Engine {
     }
 
     fn add_plain(&mut self, operation: Operation, rf: EventId, site: Site) -> Option<Step<u64>> {
-        let thread = self.current;
-        match operation.code {
-            Code::Choose if self.guide.decides() => {
-                let value = self.guide.choose(self.explorer.graph.len(), operation.a);
-                if value >= operation.a {
-                    return Some(self.off_schedule("a choice has fewer values than the schedule says", site));
-                }
-                self.explorer.add_plain(thread, operation, rf, value, site);
+        let value = match operation.code {
+            Code::Choose if !self.guide.decides() => {
+                self.explorer.add_choice(self.current, operation, site);
+                return None;
             }
-            Code::Choose => {
-                self.explorer.add_choice(thread, operation, site);
-            }
-            Code::Spawn => {
-                let slot = self.explorer.graph.free_slot();
-                if slot.0 >= MOST_THREADS {
-                    let message =
-                        format!("more than {MOST_THREADS} threads in an execution: the engine keeps an arena for each");
-                    return Some(self.fail(FailureKind::Contract, message, site));
-                }
-                self.explorer.add_plain(thread, operation, rf, u64::from(slot.0), site);
-            }
-            _ => {
-                self.explorer.add_plain(thread, operation, rf, 0, site);
-            }
-        }
+            Code::Choose => match self.guide.choose(self.explorer.graph.len(), operation.a) {
+                value if value < operation.a => value,
+                _ => return Some(self.off_schedule("a choice has fewer values than the schedule says", site)),
+            },
+            Code::Spawn => match self.explorer.graph.free_slot() {
+                slot if slot.0 < MOST_THREADS => u64::from(slot.0),
+                _ => return Some(self.too_many_threads(site)),
+            },
+            _ => 0,
+        };
+        self.explorer.add_plain(self.current, operation, rf, value, site);
         None
+    }
+
+    #[cold]
+    fn too_many_threads<T>(&mut self, site: Site) -> Step<T> {
+        let message = format!("more than {MOST_THREADS} threads in an execution: the engine keeps an arena for each");
+        self.fail(FailureKind::Contract, message, site)
     }
 
     /// A thread starts another; gives its slot.
@@ -98,13 +85,9 @@ impl Engine {
         site: Site,
     ) -> Step<ThreadId> {
         #[cfg(feature = "unmodified")]
-        if let Some(step) = self.has_reached_out() {
-            return step;
-        }
+        or_return!(self.has_reached_out());
         let operation = self.spawning(name.as_deref(), stack);
-        if let Some(step) = self.has_other_twin(&operation) {
-            return step;
-        }
+        or_return!(self.has_other_twin(&operation));
         let activity = self.me_ref().activity;
         match self.plain(operation, EventId::INIT, site) {
             Step::Done(slot) => {
@@ -114,9 +97,10 @@ impl Engine {
                 let clock = self.me().clock;
                 let thread = &mut self.threads[child.slot()];
                 thread.state = State::Unstarted;
-                thread.name = name.take();
                 thread.stack_size = stack;
-                thread.body = body.take();
+                // Swapped, since neither is there: nothing is to be dropped.
+                std::mem::swap(&mut thread.name, name);
+                std::mem::swap(&mut thread.body, body);
                 thread.clock = clock;
                 Step::Done(child)
             }
@@ -134,9 +118,7 @@ impl Engine {
 
     /// Waits for a thread to end.
     pub(crate) fn join(&mut self, child: ThreadId, site: Site) -> Step<u64> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         self.close();
         if self.threads[child.slot()].state != State::Ended {
             self.me().state = State::Join(child);
@@ -156,9 +138,7 @@ impl Engine {
 
     /// The running thread asks to be dropped.
     pub(crate) fn assume_false(&mut self, site: Site) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         self.close();
         let new = self.me().position >= self.explorer.graph.thread(self.current).len();
         match if new { self.turn(None) } else { None } {
@@ -168,6 +148,7 @@ impl Engine {
     }
 
     /// The running thread stops for good; if it spins, after a round of so many reads (which a replay takes from the graph).
+    #[inline(never)]
     pub(crate) fn block<T>(&mut self, reason: BlockReason, reads: u32, site: Site) -> Step<T> {
         let operation = Operation { a: reason as u64, b: u64::from(reads), ..Operation::plain(Code::Block) };
         let id = self.next_event();
@@ -176,9 +157,7 @@ impl Engine {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
-                if let Some(step) = self.leaves_twin(&operation) {
-                    return step;
-                }
+                or_return!(self.leaves_twin(&operation));
                 if reason == BlockReason::Spin && self.is_hopeless() {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();

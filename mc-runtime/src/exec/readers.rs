@@ -48,6 +48,7 @@ impl Engine {
     }
 
     /// The end of a section that is not executed yet, before which a writer's lock must not be either.
+    #[inline(never)]
     pub(super) fn missing_section(&mut self, id: EventId) -> Option<EventId> {
         let event = *self.explorer.graph.event(id);
         if event.operation.code != Code::WriteLock {
@@ -61,6 +62,7 @@ impl Engine {
     }
 
     /// The reader through whom a lock is held that a writer waits for.
+    #[inline(never)]
     pub(super) fn reader(&self, wait: &Waiting) -> Option<EventId> {
         let graph = &self.explorer.graph;
         let mut sections = Vec::new();

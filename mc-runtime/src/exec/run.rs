@@ -2,7 +2,7 @@
 
 use super::arena;
 use super::fiber::{Fiber, Os, Place, Suspender};
-use super::thread::{Body, Panicked, State};
+use super::thread::{Body, Panicked, State, drop_rare};
 use super::{Ending, Engine, Found, state};
 use crate::ids::ThreadId;
 use crate::operation::{Code, Operation};
@@ -37,8 +37,10 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
         }
         let ending = (*at).conclude();
         (*at).trace_end();
-        look_again(at);
-        if ending == Ending::Complete && (*at).all_ended() {
+        if (*at).failure.is_some() {
+            look_again(at);
+        }
+        if ending == Ending::Complete && ((*at).options.origin != Origin::Unmodified || (*at).all_ended()) {
             finish(at)
         } else if (*at).abandons() {
             (*at).give_up();
@@ -57,6 +59,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
 ///
 /// # Safety
 /// As [`resume`].
+#[cold]
 unsafe fn look_again(engine: *mut Engine) {
     // SAFETY: our caller's promise; short borrows.
     unsafe {
@@ -120,10 +123,9 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
 unsafe fn finish(engine: *mut Engine) {
     // SAFETY: our caller's promise; short borrows.
     let e = unsafe { &mut *engine };
-    let drops = e.drops_of_statics();
-    if !drops.is_empty() {
+    if !e.statics.is_empty() {
         // SAFETY: as above.
-        unsafe { run_inert(engine, Box::new(move || drops.into_iter().for_each(|drop| drop()))) };
+        unsafe { drop_statics(engine) };
     }
     // SAFETY: as above.
     let e = unsafe { &mut *engine };
@@ -136,6 +138,7 @@ unsafe fn finish(engine: *mut Engine) {
 ///
 /// # Safety
 /// As [`resume`].
+#[inline(never)]
 unsafe fn tear_down(engine: *mut Engine) {
     // SAFETY: our caller's promise; short borrows.
     unsafe {
@@ -161,11 +164,23 @@ unsafe fn tear_down(engine: *mut Engine) {
                 run_inert(engine, Box::new(drop_all));
             }
         }
+        drop_statics(engine);
+        (*engine).restore_statics();
+    }
+}
+
+/// Drops what the execution put into statics.
+///
+/// # Safety
+/// As [`resume`].
+#[inline(never)]
+unsafe fn drop_statics(engine: *mut Engine) {
+    // SAFETY: our caller's promise; short borrows.
+    unsafe {
         let drops = (*engine).drops_of_statics();
         if !drops.is_empty() {
             run_inert(engine, Box::new(move || drops.into_iter().for_each(|drop| drop())));
         }
-        (*engine).restore_statics();
     }
 }
 
@@ -173,6 +188,7 @@ unsafe fn tear_down(engine: *mut Engine) {
 ///
 /// # Safety
 /// As [`resume`].
+#[inline(never)]
 unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
     // SAFETY: our caller's promise; short borrows.
     unsafe {
@@ -213,6 +229,7 @@ impl Engine {
         }
     }
 
+    #[cold]
     fn no_stack(&mut self, error: &std::io::Error) {
         let message = format!("no stack for another thread can be had: {error}");
         let thread = self.current;
@@ -225,6 +242,7 @@ impl Engine {
     }
 
     /// Gives up what is left of a cut execution, without running any code of the test.
+    #[cold]
     fn give_up(&mut self) {
         self.cutting = true;
         self.tainted |= self.unwinding_suspended > 0 && self.options.threads == Threads::Coroutines;
@@ -244,13 +262,21 @@ impl Engine {
     fn recycle(&mut self) {
         for slot in (0..self.threads.len()).rev() {
             self.recycle_thread(ThreadId(slot as u32));
-            self.threads[slot].body = None;
+            drop_rare(&mut self.threads[slot].body);
         }
     }
 
     /// What outlives the execution, in a test that may let it.
+    #[inline]
     fn keep_memory(&mut self, ending: Ending) {
-        let Some(heap) = self.heap.as_mut().filter(|h| self.options.origin == Origin::Foreign && !h.rehearsal) else {
+        if self.options.origin == Origin::Foreign {
+            self.keep_foreign_memory(ending);
+        }
+    }
+
+    #[cold]
+    fn keep_foreign_memory(&mut self, ending: Ending) {
+        let Some(heap) = self.heap.as_mut().filter(|h| !h.rehearsal) else {
             return;
         };
         self.kept = match ending {
@@ -266,6 +292,7 @@ impl Engine {
     }
 
     /// A panic that nobody caught reached the end of a thread's code.
+    #[cold]
     pub(crate) fn uncaught(&mut self, payload: &(dyn Any + Send)) {
         if self.is_cutting() {
             return;

@@ -50,8 +50,9 @@ impl Rounds {
     }
 
     /// Is there a round whose state is known?
+    #[inline]
     pub(super) fn any(&self) -> bool {
-        self.recent().any(|round| !round.own.is_empty())
+        self.made > 0 && self.recent().any(|round| !round.own.is_empty())
     }
 
     /// Others ran in the middle of a round. Where the thread had changed nothing that others can change until it was left, it is now as if it had
@@ -64,7 +65,13 @@ impl Rounds {
     }
 
     /// Was this load made since something had an effect? One of something else, as in a loop over an array, begins no round that could repeat.
+    #[inline]
     pub(super) fn has(&self, new: &Arrival<'_>) -> bool {
+        self.made > 0 && self.finds(new)
+    }
+
+    #[inline(never)]
+    fn finds(&self, new: &Arrival<'_>) -> bool {
         self.recent().any(|round| round.is_of(new))
     }
 

@@ -83,13 +83,19 @@ impl Engine {
     pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64]) {
         self.liken(code, &[]);
         if self.likeness.code != 0 {
-            let unused = *self.unused.entry(code).or_insert_with(|| unused_arguments(code));
+            let unused = self.unused.get(&code).copied().unwrap_or_else(|| self.find_unused(code));
             let used = arguments.iter().enumerate().map(|(n, word)| if unused >> n & 1 == 1 { 0 } else { *word });
             self.likeness.captured.extend(used.flat_map(u64::to_ne_bytes));
         }
     }
 
+    #[cold]
+    fn find_unused(&mut self, code: usize) -> u8 {
+        *self.unused.entry(code).or_insert_with(|| unused_arguments(code))
+    }
+
     /// Something tells threads apart: the exploration starts again without twins.
+    #[cold]
     pub(super) fn told_apart<T>(&mut self) -> Step<T> {
         self.symmetry = false;
         self.start_again()
@@ -132,6 +138,7 @@ impl Engine {
     }
 
     /// Before the running thread, which has a twin, accesses a location: waits until the twin has come as far, and gives up if it did something else.
+    #[inline]
     pub(super) fn follows_twin(
         &mut self,
         operation: &Operation,
@@ -140,6 +147,18 @@ impl Engine {
         site: Site,
     ) -> Option<Step<Accessed>> {
         let counterpart = self.explorer.graph.counterpart(self.next_event())?;
+        self.follows(counterpart, operation, location, at, site)
+    }
+
+    #[inline(never)]
+    fn follows(
+        &mut self,
+        counterpart: EventId,
+        operation: &Operation,
+        location: LocationId,
+        at: usize,
+        site: Site,
+    ) -> Option<Step<Accessed>> {
         if !self.explorer.graph.contains(counterpart) {
             let twin = counterpart.thread;
             let sleeps = self.threads[twin.slot()].state == State::Await && !self.can_move(twin);
@@ -218,10 +237,13 @@ impl Engine {
 
     /// Likewise, where it frees memory in which something was accessed.
     pub(super) fn frees_between_joins(&self, range: (usize, usize)) -> bool {
-        let any_left_out = self.left_out.any_in(range);
+        self.has_joined_some() && self.any_accessed_in(range)
+    }
+
+    #[inline(never)]
+    fn any_accessed_in(&self, range: (usize, usize)) -> bool {
         let is_accessed = |location| self.explorer.graph.is_accessed(location);
-        let any_accessed = || self.cells.any_in(range) || self.locations.within(range).any(is_accessed);
-        self.has_joined_some() && (any_left_out || any_accessed())
+        self.left_out.any_in(range) || self.cells.any_in(range) || self.locations.within(range).any(is_accessed)
     }
 
     /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.
@@ -251,9 +273,7 @@ impl Engine {
 
     /// See `ops::tell_apart`.
     pub(crate) fn tell_apart(&mut self, thread: ThreadId) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         let Some(told) = self.threads.get_mut(thread.slot()) else { return Step::Done(()) };
         told.is_told_apart = true;
         if self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
@@ -261,9 +281,7 @@ impl Engine {
 
     /// See `ops::joined`.
     pub(crate) fn joined(&mut self, thread: ThreadId, result: &[u8]) -> Step<()> {
-        if let Some(step) = self.enter() {
-            return step;
-        }
+        or_return!(self.enter());
         if !self.has_twin_or_is_one(thread) {
             return Step::Done(());
         }
@@ -290,8 +308,9 @@ impl Engine {
     }
 
     /// The running execution is over: does it show that symmetric ones must not be left out?
+    #[inline]
     pub(super) fn loses_symmetric(&mut self) -> bool {
-        let loses = self.has_symmetry() && self.explorer.may_lose_symmetric();
+        let loses = self.explorer.graph.has_twins() && self.has_symmetry() && self.explorer.may_lose_symmetric();
         self.symmetry &= !loses;
         loses
     }

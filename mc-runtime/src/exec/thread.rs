@@ -289,13 +289,21 @@ impl Default for Thread {
     }
 }
 
+/// Empties what is hardly ever there.
+pub(super) fn drop_rare<T>(place: &mut Option<T>) {
+    if place.is_some() {
+        std::hint::cold_path();
+        *place = None;
+    }
+}
+
 impl Thread {
     /// Makes it as new, and keeps its memory.
     pub(crate) fn reset(&mut self) {
         self.state = State::Absent;
         self.position = 0;
         self.suspender = None;
-        self.name = None;
+        drop_rare(&mut self.name);
         self.stack_size = 0;
         self.words.token.store(0, Ordering::Relaxed);
         self.words.done.store(0, Ordering::Relaxed);
@@ -325,7 +333,7 @@ impl Thread {
             self.has_seen_count = false;
             self.dropping.clear();
         }
-        self.panicked = None;
+        drop_rare(&mut self.panicked);
         self.raised = 0;
         self.inert = 0;
         self.only_inert = false;

@@ -4,7 +4,7 @@
 //! later must happen after it. The first is asked when the plain access is made, the second when the execution ends.
 
 use super::memory::place;
-use super::{Engine, Step};
+use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
 use crate::outcome::FailureKind;
@@ -25,9 +25,7 @@ pub(crate) struct Unsync {
 impl Engine {
     /// A plain access by the running thread.
     pub(crate) fn unsync(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
-        if let Some(step) = self.looks_plainly(at, size) {
-            return step;
-        }
+        or_return!(self.looks_plainly(at, size));
         match self.cell(at, size, writes, site) {
             Step::Done(()) => {}
             other => return other,
@@ -50,13 +48,18 @@ impl Engine {
         self.unsync.iter().filter(touches).any(|a| !self.is_ordered(a.thread, a.events, u32::MAX))
     }
 
-    /// At the end of an execution: an atomic access that was made after a plain one, but does not happen after it.
-    pub(super) fn unsync_race(&self) -> Option<(ThreadId, String, Site)> {
-        self.unsync.iter().find_map(|access| {
+    /// At the end of an execution: fails if there is an atomic access that was made after a plain one, but does not happen after it.
+    #[cold]
+    pub(super) fn has_unsync_race(&mut self) -> bool {
+        let race = self.unsync.iter().find_map(|access| {
             let later = self.order.get(access.executed..).unwrap_or_default();
             let id = later.iter().copied().find(|id| self.conflicts(access, *id) && !self.is_after(*id, access))?;
             Some((id.thread, self.explain_unsync(access, id), self.explorer.graph.site(id)))
-        })
+        });
+        let Some((thread, message, site)) = race else { return false };
+        let site = site.map(|s| (s.file().to_owned(), s.line()));
+        self.record(Found { kind: FailureKind::DataRace, message, thread, site });
+        true
     }
 
     /// Does an event access the same, in another thread, and does one of the two write?

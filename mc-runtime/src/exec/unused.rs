@@ -144,6 +144,7 @@ impl Engine {
     }
 
     /// Does it.
+    #[inline(never)]
     pub(super) fn leave_out(&mut self, at: usize, operation: &Operation, site: Site) -> Step<Accessed> {
         let Some(place) = site.filter(|_| !self.left_out.fenced) else { return self.stop_leaving_out() };
         let (kind, size) = (kind(operation.code), operation.width.bytes());
@@ -159,9 +160,7 @@ impl Engine {
         if self.explorer.graph.len() as u64 + self.left_out.made.len() as u64 >= self.options.max_events {
             return self.stop_too_long();
         }
-        if let Some(step) = self.touch_left_out(at, operation, site) {
-            return step;
-        }
+        or_return!(self.touch_left_out(at, operation, site));
         self.left_out.made.push(Made { before: self.order.len(), thread: self.current, code: operation.code });
         match known {
             Some(known) => self.left_out.lasts[known] = new,
@@ -223,12 +222,14 @@ impl Engine {
         (self.left_out.fenced && !self.left_out.made.is_empty()).then(|| self.stop_leaving_out())
     }
 
+    #[cold]
     fn stop_leaving_out<T>(&mut self) -> Step<T> {
         self.left_out.off = true;
         self.start_again()
     }
 
     /// From now on what was done to this memory without an event has one, and what is done at `site`, too.
+    #[cold]
     fn order<T>(&mut self, at: usize, size: usize, site: Site) -> Step<T> {
         let here = self.left_out.lasts.iter().filter(|l| l.overlaps(at, size)).map(|l| l.place);
         self.left_out.ordered.extend(here.chain(site));
@@ -252,6 +253,7 @@ impl Engine {
     }
 
     /// The same of what was left out among them, but for what commutes.
+    #[inline(never)]
     fn last_shows(&self, at: usize, size: usize, commutes: impl Fn(&Last) -> bool) -> bool {
         let shows = |l: &&Last| l.overlaps(at, size) && !commutes(l);
         self.left_out.lasts.iter().filter(shows).any(|l| !self.is_ordered(l.thread, l.events, l.left))

@@ -94,6 +94,7 @@ impl Explorer {
     }
 
     /// Adds a data choice among `n`: the first one now, the others later.
+    #[inline(never)]
     pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
         let id = self.graph.add(&New::plain(thread, operation, 0), site);
         // The first value is the last in the order of twins, as the newest write is.
@@ -141,6 +142,7 @@ impl Explorer {
 
     /// Adds an event of a meeting at a barrier, which does not have to wait: an arrival after all others, a passing that reads who ended the generation. Nothing
     /// about it is a choice.
+    #[inline(never)]
     pub(crate) fn meet(&mut self, thread: ThreadId, operation: Operation, location: LocationId, site: Site) -> EventId {
         let newest = self.graph.mo(location).len();
         let oldest = if operation.code == Code::Pass { self.earliest(thread, location) } else { newest };

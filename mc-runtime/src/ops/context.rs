@@ -85,7 +85,12 @@ pub(crate) fn ask_engine<R>(f: impl FnOnce(&Engine) -> R) -> Option<R> {
 /// Does an operation, waiting as often as it must. `None` when the caller is not under control.
 #[inline]
 pub(crate) fn wait_for<T>(operation: impl FnMut(&mut Engine) -> Step<T>) -> Option<T> {
-    wait_or(operation, || std::panic::resume_unwind(Box::new(Cut(()))))
+    wait_or(operation, || unwind())
+}
+
+#[cold]
+fn unwind() -> ! {
+    std::panic::resume_unwind(Box::new(Cut(())))
 }
 
 /// As [`wait_for`], where nothing may unwind.
@@ -107,6 +112,7 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
         match step {
             Step::Done(value) => {
                 if compared > 0 {
+                    std::hint::cold_path();
                     clean_stack(compared);
                 }
                 return Some(value);
@@ -152,6 +158,7 @@ pub(crate) fn suspend() {
 }
 
 /// What the engine left below the stack pointer must not differ from round to round, where states are compared of which it becomes part.
+#[inline(never)]
 fn clean_stack(size: usize) {
     match size.div_ceil(256) {
         ..=1 => clean::<32>(),

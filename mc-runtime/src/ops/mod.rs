@@ -225,8 +225,13 @@ pub fn spawn(name: Option<&str>, stack_size: Option<usize>, body: Box<dyn FnOnce
     let site = Some(Location::caller().into());
     let mut body = Some(Body::Once(body));
     // The engine keeps the name longer than the execution's memory lives.
-    let mut kept = name.and_then(|name| with_engine(|_| name.to_owned()));
+    let mut kept = name.and_then(keep);
     wait_for(|e| e.spawn(&mut kept, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
+}
+
+#[cold]
+fn keep(name: &str) -> Option<String> {
+    with_engine(|_| name.to_owned())
 }
 
 /// Waits until a thread has ended; everything that it did happens before what follows.

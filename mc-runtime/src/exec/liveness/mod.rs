@@ -102,13 +102,18 @@ const CALLERS: usize = 8;
 impl Liveness {
     /// What is dead where a call returns to `code`.
     pub(super) fn dead(&mut self, code: u64) -> Places {
+        self.known.get(&code).copied().unwrap_or_else(|| self.find_dead(code))
+    }
+
+    #[cold]
+    fn find_dead(&mut self, code: u64) -> Places {
         *self.known.entry(code).or_insert_with(|| dead(code).unwrap_or(Places::NONE))
     }
 
     /// Does nobody read the result of an operation that returns to `code`, with this stack pointer? The running stack ends at `base`.
     pub(super) fn is_unused(&mut self, mut code: u64, mut stack: usize, base: usize) -> bool {
         for _ in 0..CALLERS {
-            match *self.fates.entry(code).or_insert_with(|| fate(code).unwrap_or(Fate::Used)) {
+            match self.fates.get(&code).copied().unwrap_or_else(|| self.find_fate(code)) {
                 Fate::Unused => return true,
                 Fate::Used => return false,
                 Fate::Returned { frame } => {
@@ -122,6 +127,11 @@ impl Liveness {
             }
         }
         false
+    }
+
+    #[cold]
+    fn find_fate(&mut self, code: u64) -> Fate {
+        *self.fates.entry(code).or_insert_with(|| fate(code).unwrap_or(Fate::Used))
     }
 }
 
