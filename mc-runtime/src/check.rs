@@ -8,6 +8,7 @@ use crate::ops;
 use crate::options::{Options, Origin, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, of_run};
+use crate::time_limit::TimeLimit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -90,13 +91,15 @@ pub(crate) fn run(
 ) -> Outcome {
     crate::hooks::install();
     let started = Instant::now();
-    engine.deadline = engine.options.time_limit.and_then(|ms| started.checked_add(Duration::from_millis(ms)));
+    let time_limit = TimeLimit::new(started, engine.options.time_limit);
+    engine.deadline = time_limit.end();
     let check = Check {
         engine,
         body,
         stop,
         observe,
         started,
+        time_limit,
         reported: Instant::now(),
         executions: 0,
         blocked: 0,
@@ -133,6 +136,7 @@ struct Check<F> {
     stop: &'static AtomicBool,
     observe: F,
     started: Instant,
+    time_limit: TimeLimit,
     reported: Instant,
     executions: u64,
     blocked: u64,
@@ -213,11 +217,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// The first execution must do what the rehearsal did, if nothing but the exploration decides.
     fn compare_with_rehearsal(&mut self, ending: Ending) {
-        let first = self.executions + self.blocked + self.too_long == 0;
+        if self.executions + self.blocked + self.too_long > 0 {
+            return;
+        }
         // What a loop does to the system's heap is not seen in a rehearsal, and nobody has a twin there, whose turn comes first.
         let loops = self.engine.compares_states() || self.engine.sees_counts();
         let differs = loops || self.engine.twins_took_turns();
-        let comparable = first && !differs && !self.engine.guide.decides() && ending != Ending::Failed;
+        let comparable = !differs && !self.engine.guide.decides() && ending != Ending::Failed;
         if comparable && self.expected.is_some_and(|e| e != self.digest()) {
             let message = "the test does not do the same each time: its first execution has other events than a rehearsal of it, \
                  although nothing was scheduled differently\n\
@@ -378,8 +384,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
         let limit = if most.is_some_and(|m| seen >= m) {
             Some(bound("max_executions", most.unwrap_or(0)))
-        } else if let Some(ms) = options.time_limit.filter(|ms| self.started.elapsed() >= Duration::from_millis(*ms)) {
-            Some(bound("time_limit", ms))
+        } else if self.time_limit.is_over(self.engine.late) {
+            Some(bound("time_limit", options.time_limit.unwrap_or(0)))
         } else if self.engine.kept > MOST_KEPT {
             Some(bound("max_memory", MOST_KEPT as u64))
         } else {

@@ -31,6 +31,7 @@ mod symbols;
 pub mod system;
 #[cfg(feature = "unmodified")]
 mod system_calls;
+mod time_limit;
 mod trace;
 #[cfg(feature = "unmodified")]
 pub mod unmodified;

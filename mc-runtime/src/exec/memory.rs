@@ -280,10 +280,9 @@ impl Engine {
 
     /// A destructor that drops another owner passes on what happened before it, whoever runs it.
     fn pass_on(&mut self, at: usize, kept: usize) {
-        let ranges: Vec<Range<usize>> = self.me_ref().acquired().collect();
         for known in 0..self.left.len() {
             let left = self.left.get(known);
-            if ranges.iter().any(|range| range.contains(&left.at) && !range.contains(&at)) {
+            if self.me_ref().acquired().any(|range| range.contains(&left.at) && !range.contains(&at)) {
                 self.left.leave(Left { at, ..left }, kept);
             }
         }
