@@ -151,7 +151,7 @@ impl Engine {
                 Err(step) => return step,
             }
         } else {
-            self.explorer.add_access(self.current, operation, location, site)
+            self.explorer.add_access(self.current, operation, location, &[], site)
         };
         let event = self.explorer.graph.event(id);
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));

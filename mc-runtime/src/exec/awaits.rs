@@ -33,8 +33,10 @@ impl Engine {
             let index = self.untried(thread, &operation, location)?;
             let write = self.explorer.graph.mo_at(location, index);
             if operation.result(self.explorer.graph.value(location, write)).is_some() {
-                self.me().forget_tries();
-                return Some(self.explorer.add_access(thread, &operation, location, site));
+                let me = &mut self.threads[thread.slot()];
+                let id = self.explorer.add_access(thread, &operation, location, &me.tried, site);
+                me.forget_tries();
+                return Some(id);
             }
             match self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site) {
                 Some(id) => break id,
@@ -90,10 +92,10 @@ impl Engine {
 
     #[inline(never)]
     fn close_read(&mut self, read: EventId) {
-        let me = self.me();
+        let me = &mut self.threads[self.current.slot()];
         me.open = None;
+        self.explorer.add_other_reads(read, &me.tried);
         me.forget_tries();
-        self.explorer.add_other_reads(read);
         #[cfg(feature = "unmodified")]
         self.flush_later();
     }
@@ -104,17 +106,25 @@ impl Engine {
         waiting.is_some_and(|w| self.untried(thread, &w.operation, w.location).is_some())
     }
 
-    /// The oldest write that the thread may read and whose value it has not tried. Of a compare-exchange, only the newest write is tried: it would change older ones.
+    /// The oldest write that the thread may read and whose value it has not tried. A compare-exchange would change older ones at which it succeeds, so these are not tried; and
+    /// older ones at which it fails not before it succeeds at the newest.
     fn untried(&self, thread: ThreadId, operation: &Operation, location: LocationId) -> Option<usize> {
         if self.is_behind_twin(thread) {
             return None;
         }
         let graph = &self.explorer.graph;
         let newest = graph.mo(location).len();
-        let oldest = if operation.code == Code::Load { self.explorer.earliest(thread, location) } else { newest };
+        let value = |index| graph.value(location, graph.mo_at(location, index));
         let me = &self.threads[thread.slot()];
-        let is_new = |write| !me.tried.contains(&graph.value(location, write)) && !me.unreadable.contains(&write);
-        (oldest..=newest).find(|index| is_new(graph.mo_at(location, *index)))
+        let is_new = |index: &usize| {
+            !me.tried.contains(&value(*index)) && !me.unreadable.contains(&graph.mo_at(location, *index))
+        };
+        let fails = |index: &usize| operation.result(value(*index)).is_none();
+        if fails(&newest) && operation.code != Code::Load {
+            return Some(newest).filter(is_new);
+        }
+        let oldest = self.explorer.earliest(thread, location);
+        (oldest..newest).filter(fails).find(is_new).or_else(|| Some(newest).filter(is_new))
     }
 
     /// Nobody can move: threads that wait in an await read the newest write for ever.

@@ -23,6 +23,7 @@ use crate::ids::{EventId, LocationId, ThreadId};
 use crate::model::{Buffers, Suspect, coherence, order_exists};
 use crate::operation::{Code, Operation};
 use crate::options::MemoryModel;
+use std::ops::Range;
 
 /// The graph of the running execution, and what is left to explore.
 #[derive(Debug)]
@@ -114,12 +115,13 @@ impl Explorer {
     }
 
     /// Adds an access: the modification-order-maximal way now, the others later, and all revisits of what it writes.
-    /// A guarded one must not have to wait.
+    /// A guarded one must not have to wait. `tried`: values that are read in vain.
     pub(crate) fn add_access(
         &mut self,
         thread: ThreadId,
         operation: &Operation,
         location: LocationId,
+        tried: &[u64],
         site: Site,
     ) -> EventId {
         if operation.code == Code::WriteLock {
@@ -132,7 +134,7 @@ impl Explorer {
         let others = self.graph.mo(location).len();
         let id = self.graph.add(&new, site);
         if first < others {
-            self.push_others(id, first, others);
+            self.push_others(id, first..others, tried);
         }
         if self.graph.event(id).writes {
             self.push_revisits(id, Basis::Consistent);
@@ -153,10 +155,10 @@ impl Explorer {
         self.graph.add(&New { location, rf, ..New::plain(thread, operation, 0) }, site)
     }
 
-    /// Puts the choices other than the maximal one into the frontier, so that the latest in modification order comes out first.
-    fn push_others(&mut self, id: EventId, first: usize, others: usize) {
+    /// Puts other choices than the one that was made into the frontier, so that the latest in modification order comes out first. `tried`: values that are read in vain.
+    fn push_others(&mut self, id: EventId, others: Range<usize>, tried: &[u64]) {
         let event = *self.graph.event(id);
-        for index in first..others {
+        for index in others {
             let write = self.graph.mo_at(event.location, index);
             if !event.reads() {
                 // Never between a write and the update that reads it.
@@ -166,7 +168,8 @@ impl Explorer {
                 continue;
             }
             let old = self.graph.value(event.location, write);
-            if event.operation.must_wait(old) {
+            let in_vain = tried.contains(&old) && event.operation.result(old).is_none();
+            if event.operation.must_wait(old) || in_vain || write == event.rf {
                 continue;
             }
             let alone = event.operation.result(old).is_some() || event.operation.locks();
@@ -222,18 +225,14 @@ impl Explorer {
         self.frontier.push(&self.graph, item);
     }
 
-    /// Puts what else the last event could read into the frontier. It was added by `add_at`: a load as the oldest one that is to be looked at, a failed
-    /// compare-exchange as the newest.
-    pub(crate) fn add_other_reads(&mut self, id: EventId) {
-        let event = *self.graph.event(id);
-        let (index, newest) = (self.graph.mo_index(event.rf), self.graph.mo(event.location).len());
-        match event.operation.code {
-            Code::Load => self.push_others(id, index + 1, newest + 1),
-            _ => {
-                let first = coherence::earliest(&self.graph, event.location, id.thread, id.index as usize);
-                self.push_others(id, first, newest);
-            }
-        }
+    /// Puts what else the last event could read into the frontier: a load, or a failed compare-exchange, that was added by `add_at`. `tried`: values that are read in vain,
+    /// but for the newest write, at which a thread may be stuck for ever.
+    pub(crate) fn add_other_reads(&mut self, id: EventId, tried: &[u64]) {
+        let location = self.graph.event(id).location;
+        let first = coherence::earliest(&self.graph, location, id.thread, id.index as usize);
+        let newest = self.graph.mo(location).len();
+        self.push_others(id, first..newest, tried);
+        self.push_others(id, newest..newest + 1, &[]);
     }
 
     /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have

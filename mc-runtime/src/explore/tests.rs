@@ -145,7 +145,7 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
                     if explorer.must_wait(&operation, location) {
                         continue;
                     }
-                    explorer.add_access(thread, &operation, location, None);
+                    explorer.add_access(thread, &operation, location, &[], None);
                 }
                 Step::Choose(n) => {
                     explorer.add_choice(thread, Operation { a: n, ..Operation::plain(Code::Choose) }, None);
