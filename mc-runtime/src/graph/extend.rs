@@ -100,7 +100,7 @@ impl Graph {
     }
 
     /// The event `id` takes its place, if it writes. What follows from where it is.
-    #[inline(always)]
+    #[inline(never)]
     fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
         let code = new.operation.code;
         let result = match code {
