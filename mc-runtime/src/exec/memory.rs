@@ -163,10 +163,6 @@ impl Engine {
     }
 
     fn free(&mut self, range: (usize, usize)) {
-        if self.frees_between_joins(range) {
-            let _: Step<()> = self.told_apart();
-            return;
-        }
         #[cfg(feature = "unmodified")]
         if self.conflicts_between_joins(range, true) || self.conflicts_between_spawns(range, true) {
             let _: Step<()> = self.told_apart();
@@ -174,6 +170,18 @@ impl Engine {
         }
         #[cfg(feature = "unmodified")]
         self.free_touched(range);
+        if self.locations.within(range).next().is_some() || self.cells.any_in(range) || self.left_out.any_in(range) {
+            self.free_accessed(range);
+        }
+    }
+
+    /// Something in the range was accessed otherwise than as plain memory.
+    #[inline(never)]
+    fn free_accessed(&mut self, range: (usize, usize)) {
+        if self.frees_between_joins(range) {
+            let _: Step<()> = self.told_apart();
+            return;
+        }
         if self.knows_all() {
             self.cells.free(range, |_| true);
             self.left_out.forget(range);

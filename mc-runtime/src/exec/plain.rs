@@ -116,6 +116,14 @@ impl Engine {
         self.plain(Operation::plain(Code::Begin), spawn, None)
     }
 
+    /// The last event of a thread.
+    pub(crate) fn end_thread(&mut self) -> Step<u64> {
+        if self.owes_failure() {
+            return self.assume_false(None);
+        }
+        self.plain(Operation::plain(Code::End), EventId::INIT, None)
+    }
+
     /// Waits for a thread to end.
     pub(crate) fn join(&mut self, child: ThreadId, site: Site) -> Step<u64> {
         or_return!(self.enter());
@@ -137,7 +145,7 @@ impl Engine {
     }
 
     /// The running thread asks to be dropped.
-    pub(crate) fn assume_false(&mut self, site: Site) -> Step<()> {
+    pub(crate) fn assume_false<T>(&mut self, site: Site) -> Step<T> {
         or_return!(self.enter());
         self.close();
         let new = self.me().position >= self.explorer.graph.thread(self.current).len();

@@ -5,7 +5,6 @@ use super::fiber::{Fiber, Os, Place, Suspender};
 use super::thread::{Body, Panicked, State, drop_rare};
 use super::{Ending, Engine, Found, state};
 use crate::ids::ThreadId;
-use crate::operation::{Code, Operation};
 use crate::ops::{self, Cut};
 use crate::options::{Origin, Threads};
 use crate::outcome::FailureKind;
@@ -340,10 +339,6 @@ fn thread_main(thread: ThreadId, body: Option<Body>) {
 /// The end of a thread of the test. Does not unwind.
 fn thread_end() {
     if !ops::is_cut() {
-        let _ = catch_unwind(AssertUnwindSafe(|| ops::wait_for(Engine::end_of_weak)));
-    }
-    if !ops::is_cut() {
-        let end = || ops::wait_for(|e| e.plain(Operation::plain(Code::End), crate::ids::EventId::INIT, None));
-        let _ = catch_unwind(AssertUnwindSafe(end));
+        let _ = catch_unwind(AssertUnwindSafe(|| ops::wait_for(Engine::end_thread)));
     }
 }

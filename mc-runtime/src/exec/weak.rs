@@ -158,9 +158,9 @@ impl Engine {
         !self.learned.is_empty() && self.has_learned(key(at))
     }
 
-    /// The running thread ends. Does it owe a failure that it has chosen?
-    pub(super) fn end_of_weak(&mut self) -> Step<()> {
-        if self.me_ref().weak.iter().any(|run| run.fails) { self.assume_false(None) } else { Step::Done(()) }
+    /// Does the running thread, which ends, owe a failure that it has chosen?
+    pub(super) fn owes_failure(&self) -> bool {
+        self.me_ref().weak.iter().any(|run| run.fails)
     }
 }
 
