@@ -58,6 +58,8 @@ pub(crate) enum Code {
     Rmw(Rmw),
     /// Writes `b` if the old value is `a`; otherwise it is a read.
     CompareExchange,
+    /// A compare-exchange in a loop that goes on until it succeeds: waits until the value is `a`, then writes `b`. (Found out: what is asked for is a compare-exchange.)
+    AwaitExchange,
     /// Waits for a test (`a`), then updates (`b`).
     Guarded(TestCode, UpdateCode),
     /// Comes to a barrier of `a` places: waits while all are taken, then takes one. Which of those that meet came first is no choice.
@@ -190,6 +192,14 @@ fn halves(x: u64) -> (u32, u32) {
     ((x >> 32) as u32, x as u32)
 }
 
+impl Code {
+    /// What its thread has asked for.
+    #[inline(always)]
+    pub(crate) fn asked(self) -> Self {
+        if self == Code::AwaitExchange { Code::CompareExchange } else { self }
+    }
+}
+
 impl Operation {
     /// An operation without operands or location.
     pub(crate) fn plain(code: Code) -> Self {
@@ -230,6 +240,7 @@ impl Operation {
             Code::Load
                 | Code::Rmw(_)
                 | Code::CompareExchange
+                | Code::AwaitExchange
                 | Code::Guarded(..)
                 | Code::Arrive
                 | Code::Pass
@@ -246,7 +257,7 @@ impl Operation {
 
     /// Is it none of those that an atomic type has?
     pub(crate) fn is_of_shim(&self) -> bool {
-        !matches!(self.code, Code::Store | Code::Load | Code::Rmw(_) | Code::CompareExchange)
+        !matches!(self.code, Code::Store | Code::Load | Code::Rmw(_) | Code::CompareExchange | Code::AwaitExchange)
     }
 
     /// Does it belong to the meeting of threads at a barrier? There is one way to add such an event.
@@ -256,13 +267,14 @@ impl Operation {
 
     /// Are there values as long as which it waits?
     pub(crate) fn may_wait(&self) -> bool {
-        matches!(self.code, Code::Guarded(..)) || self.meets() || self.locks()
+        matches!(self.code, Code::Guarded(..) | Code::AwaitExchange) || self.meets() || self.locks()
     }
 
     /// Does it wait as long as the value is `old`?
     pub(crate) fn must_wait(&self, old: u64) -> bool {
         let test = match self.code {
             Code::Guarded(test, _) => test,
+            Code::AwaitExchange => return old != self.a,
             Code::Arrive => return old & ARRIVALS == self.a,
             Code::Pass => return old & !ARRIVALS == self.a,
             Code::ReadLock | Code::WriteLock => return old & WRITER != 0,
@@ -281,7 +293,7 @@ impl Operation {
     pub(crate) fn result(&self, old: u64) -> Option<u64> {
         match self.code {
             Code::Rmw(rmw) => Some(modify(rmw, old, self.a, self.width)),
-            Code::CompareExchange => (old == self.a).then_some(self.b),
+            Code::CompareExchange | Code::AwaitExchange => (old == self.a).then_some(self.b),
             Code::Guarded(..) | Code::Arrive if self.must_wait(old) => None,
             Code::Arrive => Some(old + 1),
             Code::WriteLock => (!self.must_wait(old)).then_some(WRITER),

@@ -102,7 +102,9 @@ pub(crate) fn operation(operation: &Operation) -> String {
         Code::Load => format!("load({by})"),
         Code::Store => format!("store({a}, {by})"),
         Code::Rmw(what) => format!("{}({a}, {by})", rmw(what)),
-        Code::CompareExchange => format!("compare_exchange({a}, {b}, {by}, {})", order(operation.failure)),
+        Code::CompareExchange | Code::AwaitExchange => {
+            format!("compare_exchange({a}, {b}, {by}, {})", order(operation.failure))
+        }
         Code::Guarded(..) | Code::Arrive | Code::Pass | Code::ReadLock | Code::ReadUnlock | Code::WriteLock => {
             format!("wait({by})")
         }
@@ -160,7 +162,7 @@ impl Engine {
         let event = graph.event(id);
         let mut text = operation(&event.operation);
         match event.operation.code {
-            Code::CompareExchange if event.operation.label == Label::Atomic => {
+            Code::CompareExchange | Code::AwaitExchange if event.operation.label == Label::Atomic => {
                 text.push_str(&format!(" = {}({old})", if event.writes { "Ok" } else { "Err" }));
             }
             Code::Load | Code::Rmw(_) if event.operation.label == Label::Atomic => text.push_str(&format!(" = {old}")),

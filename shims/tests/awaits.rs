@@ -5,7 +5,6 @@
 
 mod common;
 
-use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::AtomicUsize as Count;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
@@ -35,6 +34,7 @@ fn check_with(options: &Options, body: fn()) -> Outcome {
 #[test]
 fn awaits() {
     a_ticket_lock_has_one_execution_for_each_order();
+    a_spin_lock_has_one_execution_for_each_order();
     whoever_waits_for_a_flag_sees_it_in_the_end();
     two_that_wait_for_each_other_take_turns();
     each_of_several_values_ends_the_wait();
@@ -45,7 +45,6 @@ fn awaits() {
     what_is_read_before_the_wait_is_not_lost();
     how_long_somebody_polled_matters_only_to_who_looks_at_a_clock();
     a_round_that_is_taken_back_dropped_nothing();
-    random_loops_have_the_outcomes_that_they_have_without_the_reduction();
 }
 
 #[track_caller]
@@ -81,6 +80,28 @@ fn a_ticket_lock_has_one_execution_for_each_order() {
     proved_without_blocked(2, || ticket_lock(2));
     proved_without_blocked(6, || ticket_lock(3));
     proved_without_blocked(120, || ticket_lock(5));
+}
+
+fn spin_lock(threads: usize) {
+    let (locked, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while locked.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+                    spin_loop();
+                }
+                held.store(held.load(Relaxed) + 1, Relaxed);
+                locked.store(0, Release);
+            });
+        }
+    });
+    assert_eq!(held.load(Relaxed), threads);
+}
+
+fn a_spin_lock_has_one_execution_for_each_order() {
+    proved_without_blocked(2, || spin_lock(2));
+    proved_without_blocked(6, || spin_lock(3));
+    proved_without_blocked(24, || spin_lock(4));
 }
 
 fn whoever_waits_for_a_flag_sees_it_in_the_end() {
@@ -218,102 +239,6 @@ fn what_is_read_before_the_wait_is_not_lost() {
     });
     assert_eq!(outcome.verdict, Verdict::Proved, "{outcome:?}");
     assert_eq!(SEEN.each_ref().map(|n| n.load(Plain) > 0), [true, true, false, true]);
-}
-
-/// What a thread does in a random program, on one of two locations.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Store(usize, usize),
-    Swap(usize, usize),
-    /// Loads until it sees one of these values, as bits.
-    Await(usize, u32),
-    /// Exchanges this value for that, until that succeeds or it sees one of these.
-    Exchange(usize, [usize; 2], u32),
-}
-
-type Program = Vec<Vec<Step>>;
-
-fn random_program(seed: u64) -> Program {
-    let mut state = seed;
-    let mut below = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) % n) as usize
-    };
-    let mut step = || {
-        let (kind, at, values) = (below(5), below(2), [below(4), below(4)]);
-        let mask = below(16) as u32;
-        match kind {
-            0 => Step::Store(at, values[0]),
-            1 => Step::Swap(at, values[0]),
-            2 => Step::Await(at, mask | 1 << values[0]),
-            _ => Step::Exchange(at, values, mask),
-        }
-    };
-    let threads = if seed.is_multiple_of(2) { [2, 3].to_vec() } else { [1, 2, 2].to_vec() };
-    threads.into_iter().map(|steps| (0..steps).map(|_| step()).collect()).collect()
-}
-
-fn take(step: Step, locations: &[AtomicUsize; 2]) -> usize {
-    let is_in = |values: u32, value: usize| values >> value & 1 == 1;
-    match step {
-        Step::Store(at, value) => {
-            locations[at].store(value, Release);
-            0
-        }
-        Step::Swap(at, value) => locations[at].swap(value, Relaxed),
-        Step::Await(at, values) => loop {
-            let value = locations[at].load(Acquire);
-            if is_in(values, value) {
-                return value;
-            }
-        },
-        Step::Exchange(at, [expected, new], values) => loop {
-            match locations[at].compare_exchange(expected, new, Acquire, Relaxed) {
-                Ok(_) => return 4,
-                Err(value) if is_in(values, value) => return value,
-                Err(_) => spin_loop(),
-            }
-        },
-    }
-}
-
-/// What the complete executions of the program see, as bits, and whether it can get stuck.
-fn outcomes(program: &'static Program, reductions: Reductions) -> (Vec<u64>, bool) {
-    static SEEN: [Bits; 1024] = [const { Bits::new(0) }; 1024];
-    SEEN.iter().for_each(|word| word.store(0, Plain));
-    let options = Options { reductions, max_failures: u64::MAX, ..Options::default() };
-    let outcome = common::explore(&options, move || {
-        let locations = [const { AtomicUsize::new(0) }; 2];
-        let seen = thread::scope(|scope| {
-            let spawn = |steps: &'static Vec<Step>| {
-                let locations = &locations;
-                scope.spawn(move || steps.iter().fold(1, |all, step| all * 8 + take(*step, locations)))
-            };
-            let handles: Vec<_> = program.iter().map(spawn).collect();
-            let values = handles.into_iter().map(|handle| handle.join().expect("it does not panic"));
-            values
-                .zip(program)
-                .fold(0, |all, (seen, steps)| all << (3 * steps.len()) | seen & ((1 << (3 * steps.len())) - 1))
-        });
-        SEEN[seen / 64].fetch_or(1 << (seen % 64), Plain);
-    });
-    assert!(outcome.bounds.is_empty(), "{outcome:?}");
-    assert!(outcome.failures.iter().all(|f| f.kind == FailureKind::Livelock), "{outcome:?}");
-    (SEEN.iter().map(|word| word.load(Plain)).collect(), !outcome.failures.is_empty())
-}
-
-fn random_loops_have_the_outcomes_that_they_have_without_the_reduction() {
-    let plain = options().reductions.without(Reduction::Await);
-    let (mut stuck, mut several) = (0, 0);
-    for seed in 0..2000 {
-        let program: &'static Program = Box::leak(Box::new(random_program(seed)));
-        let expected = outcomes(program, plain);
-        assert_eq!(outcomes(program, options().reductions), expected, "{seed}: {program:?}");
-        assert_eq!(outcomes(program, Reductions::default()).1, expected.1, "{seed}: {program:?}");
-        stuck += u32::from(expected.1);
-        several += u32::from(expected.0.iter().map(|word| word.count_ones()).sum::<u32>() > 2);
-    }
-    assert!(stuck > 200 && several > 200, "{stuck} {several}");
 }
 
 fn polling(watch: bool) -> Outcome {

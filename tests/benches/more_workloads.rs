@@ -7,6 +7,7 @@ pub fn workload(name: &str, p: &[usize]) -> Option<Box<dyn Fn() + Send + Sync + 
         "mpmc" => Box::new(move || mpmc(p0)),
         "indexer" => Box::new(move || indexer(p0)),
         "inc_used" => Box::new(move || inc_used(p0)),
+        "spin_lock_each" => Box::new(move || spin_lock_each(p0)),
         "readers_used" => Box::new(move || readers_used(p0)),
         _ => return body(name, p),
     })
@@ -20,6 +21,20 @@ fn inc_used(n: usize) {
         core::hint::black_box(y.fetch_add(1, Relaxed));
     }));
     assert_eq!(x.load(Relaxed), n);
+}
+
+/// As `spin_lock`, where each thread is told apart from the others.
+fn spin_lock_each(n: usize) {
+    let s = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let t = s.clone();
+    join_all(spawn_each(n, move |i| {
+        while t.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            spin();
+        }
+        t.1.store(t.1.load(Relaxed) + core::hint::black_box(i) + 1, Relaxed);
+        t.0.store(0, Release);
+    }));
+    assert_eq!(s.1.load(Relaxed), n * (n + 1) / 2);
 }
 
 /// As `readers`, where somebody looks at what each of them reads.

@@ -15,6 +15,7 @@ Four rules, and two for comparison:
 "guarded"  As "calm", and a cas loop is a guard, as `lock` is: never added unless it succeeds. Right only while the writes of its
         location are ordered: of a store and any other write, one is in the prefix of the other. If that turns out not to hold, the
         exploration starts again as "calm".
+"engine" As "tested", with cas loops as in "guarded": what the engine does. If writes turn out not to be ordered it starts again as "tested".
 "plain" As in exploration.py.
 "any"   As "late", but chance says which thread goes on, at every step, awaits that nothing satisfies included. This is what "late"
         rests on: the order of the threads is free.
@@ -82,15 +83,16 @@ def explore(program, model="rc20", rule="guarded"):
     try:
         return explore_by(rule, program, model)
     except Unordered:
-        return explore_by("calm", program, model)
+        return explore_by("tested" if rule == "engine" else "calm", program, model)
 
 
 def explore_by(rule, program, model):
     result, rng = Result(rule), random.Random(str(program))
-    guarded = {op["loc"] for ops in program for op in ops if op.get("loop")} if rule == "guarded" else set()
+    guards, tested = rule in ("guarded", "engine"), rule in ("tested", "engine")
+    guarded = {op["loc"] for ops in program for op in ops if op.get("loop")} if guards else set()
 
     def must_wait(op, old):
-        return exploration.must_wait(op, old) or (bool(op.get("loop")) and rule == "guarded" and not satisfies(op, old))
+        return exploration.must_wait(op, old) or (bool(op.get("loop")) and guards and not satisfies(op, old))
 
     def is_calm(g, id, op):
         """Can no sequentially consistent order come to forbid that this read misses a write?"""
@@ -105,11 +107,11 @@ def explore_by(rule, program, model):
         if rule == "any":
             rng.shuffle(ops)
         for t, op in ops:
-            early = rule in ("plain", "any") or (rule == "tested" and op["op"] == "await" and len(choices(g, t, op)[0]) > 1)
+            early = rule in ("plain", "any") or (tested and op["op"] == "await" and len(choices(g, t, op)[0]) > 1)
             if not held_up(g, op) or (waits_for(op) is not None and early):
                 return extend(g, t, op)
         for t, op in ops:  # nobody can move: look at older writes
-            if (op.get("loop") and rule != "guarded") or (op["op"] == "await" and any(satisfies(op, g.value(h.get(h.order[-1]).rf)) for h in choices(g, t, op)[0])):
+            if (op.get("loop") and not guards) or (op["op"] == "await" and any(satisfies(op, g.value(h.get(h.order[-1]).rf)) for h in choices(g, t, op)[0])):
                 return extend(g, t, op)
         for t, op in ops:
             if must_wait(op, newest(g, op)):
@@ -150,7 +152,7 @@ def explore_by(rule, program, model):
                 # A read of an older write that does not satisfy is unfair, and nothing revisits it.
                 if rule == "plain" or satisfies(op, g.value(w)) or (w == ws[-1] and not is_calm(g, id, op)):
                     found.append(h)
-                elif rule != "tested" or found:
+                elif not tested or found:
                     others.append(w)
         return found, others
 

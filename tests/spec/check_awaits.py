@@ -14,7 +14,7 @@ from awaits import *
 from awaits import explore
 from litmus import parse, threads, ticket
 
-RULES = ("plain", "any", "late", "tested", "calm", "guarded")
+RULES = ("plain", "any", "late", "tested", "calm", "guarded", "engine")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -256,7 +256,7 @@ def counts():
         for op in (op for ops in program for op in ops if name.startswith("cas loop") and op["op"] == "cas"):
             op["loop"] = True
         row = []
-        for rule in ("plain", "late", "tested", "calm", "guarded"):
+        for rule in ("plain", "late", "tested", "calm", "guarded", "engine"):
             r = explore(program, "rc20", rule)
             row.append(f"{rule} {len(r.complete)} + {len(r.livelocks)} livelocks + {r.dropped} dropped, {r.dismissed} dismissed by {len(r.facts)} facts" + " DUPLICATES" * bool(r.duplicates))
         print(f"{name}: {'; '.join(row)}", flush=True)

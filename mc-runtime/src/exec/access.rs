@@ -281,11 +281,12 @@ impl Engine {
             Spin::No => None,
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
-                match thread.open.take_if(|_| reads == 1) {
-                    Some(open) => self.take_back(open),
-                    None => thread.repeats = Some(reads),
-                }
-                None
+                let Some(open) = thread.open.take_if(|_| reads == 1) else {
+                    thread.repeats = Some(reads);
+                    return None;
+                };
+                self.take_back(open);
+                self.learns_guard(&arrival.asked.1, arrival.site)
             }
         }
     }
@@ -431,7 +432,7 @@ pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
 }
 
 pub(super) fn same_kind(recorded: &Operation, now: &Operation) -> bool {
-    (recorded.code, recorded.order, recorded.failure, recorded.width, recorded.label)
+    (recorded.code.asked(), recorded.order, recorded.failure, recorded.width, recorded.label)
         == (now.code, now.order, now.failure, now.width, now.label)
 }
 

@@ -30,9 +30,10 @@ impl Engine {
     pub(super) fn try_read(&mut self, operation: Operation, location: LocationId, site: Site) -> Option<EventId> {
         let thread = self.current;
         let id = loop {
-            let index = self.untried(thread, &operation, location)?;
+            let index = self.untried(thread, &operation, location, site)?;
             let write = self.explorer.graph.mo_at(location, index);
             if operation.result(self.explorer.graph.value(location, write)).is_some() {
+                let operation = self.as_guard(operation, site);
                 let me = &mut self.threads[thread.slot()];
                 let id = self.explorer.add_access(thread, &operation, location, &me.tried, site);
                 me.forget_tries();
@@ -92,6 +93,7 @@ impl Engine {
 
     #[inline(never)]
     fn close_read(&mut self, read: EventId) {
+        self.loses_guard(read);
         let me = &mut self.threads[self.current.slot()];
         me.open = None;
         self.explorer.add_other_reads(read, &me.tried);
@@ -103,12 +105,12 @@ impl Engine {
     /// Has a thread that waits something to try?
     pub(super) fn can_try(&self, thread: ThreadId) -> bool {
         let waiting = self.threads[thread.slot()].waiting;
-        waiting.is_some_and(|w| self.untried(thread, &w.operation, w.location).is_some())
+        waiting.is_some_and(|w| self.untried(thread, &w.operation, w.location, w.site).is_some())
     }
 
     /// The oldest write that the thread may read and whose value it has not tried. A compare-exchange would change older ones at which it succeeds, so these are not tried; and
-    /// older ones at which it fails not before it succeeds at the newest.
-    fn untried(&self, thread: ThreadId, operation: &Operation, location: LocationId) -> Option<usize> {
+    /// older ones at which it fails not before it succeeds at the newest, but for a guard, which must come back from all.
+    fn untried(&self, thread: ThreadId, operation: &Operation, location: LocationId, site: Site) -> Option<usize> {
         if self.is_behind_twin(thread) {
             return None;
         }
@@ -120,7 +122,8 @@ impl Engine {
             !me.tried.contains(&value(*index)) && !me.unreadable.contains(&graph.mo_at(location, *index))
         };
         let fails = |index: &usize| operation.result(value(*index)).is_none();
-        if fails(&newest) && operation.code != Code::Load {
+        let exchange_fails = operation.code != Code::Load && fails(&newest);
+        if exchange_fails && (is_new(&newest) || !self.is_guard(operation, site)) {
             return Some(newest).filter(is_new);
         }
         let oldest = self.explorer.earliest(thread, location);

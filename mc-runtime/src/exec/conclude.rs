@@ -12,6 +12,9 @@ use crate::outcome::FailureKind;
 impl Engine {
     /// Nobody can move (or the execution was cut): what is it?
     pub(crate) fn conclude(&mut self) -> Ending {
+        if self.waits_unordered() {
+            return Ending::Restart;
+        }
         if self.cutting {
             return self.cut_by();
         }
@@ -138,7 +141,8 @@ impl Engine {
             let me = &self.threads[thread.slot()];
             let waits = me.waiting.filter(|w| w.operation.code != Code::Load && !w.operation.meets());
             if let Some(w) = waits.filter(|_| !self.is_behind_twin(thread)) {
-                self.explorer.add_overtakes(thread, w.operation, w.location, w.site, &me.tried);
+                let operation = self.as_guard(w.operation, w.site);
+                self.explorer.add_overtakes(thread, operation, w.location, w.site, &me.tried);
             }
         }
     }

@@ -22,6 +22,7 @@ mod clock;
 mod conclude;
 mod cut;
 mod fiber;
+mod guards;
 mod guide;
 mod hash_keys;
 mod held;

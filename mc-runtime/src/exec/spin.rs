@@ -5,6 +5,7 @@
 //! States are kept only at loads that are known to be in loops: when one is learned, the exploration starts again.
 //! They are copied, not hashed: most differ from the next in a register or near the top of the stack, and a copy is cheaper than a hash.
 
+use super::guards::Guards;
 use super::liveness::{Liveness, Places};
 use super::state::{Around, Frame, own};
 use crate::operation::{Code, Operation};
@@ -171,6 +172,7 @@ pub(super) struct Loops {
     retries: bool,
     liveness: Liveness,
     known: Vec<Place>,
+    pub(super) guards: Guards,
     deepest: usize,
 }
 

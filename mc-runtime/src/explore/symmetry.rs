@@ -45,7 +45,7 @@ fn stores(graph: &Graph, location: LocationId) -> Stores {
     let writes = graph.mo(location);
     let is_store = |w: &&EventId| graph.event(**w).operation.code == Code::Store;
     let in_row = || writes.windows(2).all(|w| happens_before(graph, w[0], w[1]));
-    let waits = |read: &EventId| matches!(graph.event(*read).operation.code, Code::Guarded(..));
+    let waits = |read: &EventId| matches!(graph.event(*read).operation.code, Code::Guarded(..) | Code::AwaitExchange);
     // What is waited for by guards is written by updates, and by stores of whoever holds it.
     if !writes.iter().any(|w| is_store(&w)) || in_row() || graph.reads(location).iter().any(waits) {
         return Stores::Ordered;

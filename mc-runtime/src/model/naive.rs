@@ -112,7 +112,7 @@ fn tso(graph: &Graph, po: &Relation, rf: &Relation, writes_later: &Relation) -> 
         return false;
     }
     let locked = |i: usize| match code(i) {
-        Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) | Code::Arrive => true,
+        Code::Rmw(_) | Code::CompareExchange | Code::AwaitExchange | Code::Guarded(..) | Code::Arrive => true,
         Code::ReadLock | Code::ReadUnlock | Code::WriteLock => true,
         Code::Store => event(i).is_seq_cst(),
         _ => false,

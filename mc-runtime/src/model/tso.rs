@@ -60,7 +60,7 @@ fn role(event: &Event) -> Role {
         Code::Load | Code::Pass | Code::Begin | Code::Join => Role::Load,
         Code::Store | Code::Fence if event.operation.order == Order::SeqCst => Role::Barrier,
         Code::Store | Code::Spawn | Code::End => Role::Store,
-        Code::Rmw(_) | Code::CompareExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
+        Code::Rmw(_) | Code::CompareExchange | Code::AwaitExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
         Code::ReadLock | Code::ReadUnlock | Code::WriteLock => Role::Barrier,
         Code::Fence | Code::Choose | Code::Block => Role::None,
     }

@@ -134,7 +134,7 @@ impl Digest {
             Code::Load => 1,
             Code::Store => 2,
             Code::Rmw(rmw) => 16 + rmw as u32,
-            Code::CompareExchange => 3,
+            Code::CompareExchange | Code::AwaitExchange => 3,
             Code::Guarded(test, update) => 64 + test as u32 * 8 + update as u32,
             Code::Fence => 4,
             Code::Choose => 5,

@@ -96,6 +96,8 @@ pub const CASES: &[Case] = &[
     quick("rwlock", &[2, 2], 18, 0),
     quick("spin_lock", &[2], 1, 0),
     quick("spin_lock", &[3], 1, 0),
+    quick("spin_lock_each", &[3], 6, 0),
+    full("spin_lock_each", &[6], 720, 0),
     quick("ticket_lock", &[2], 1, 0),
     quick("ticket_lock", &[3], 1, 0),
     quick("ticket_lock", &[4], 1, 0),
