@@ -27,7 +27,7 @@ struct Place {
     freed: bool,
     /// The threads, by slot, as far as there are bits, that know of the allocation for good.
     known: u64,
-    /// The location that was bound in the same word before.
+    /// The location that was bound in the same word before, at another address.
     before: Option<LocationId>,
 }
 
@@ -120,10 +120,14 @@ impl Locations {
             self.save(at, width, value);
         }
         graph.set_initial(location, value);
-        let before = self.by_word.insert(word(at), location);
-        if before.is_some() {
+        let last = self.by_word.insert(word(at), location);
+        if last.is_some() {
             self.find_overlaps(location, at, width);
         }
+        let before = last.and_then(|last| {
+            let place = self.place(last)?;
+            if place.at == at { place.before } else { Some(last) }
+        });
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
