@@ -260,9 +260,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         let failure = self.failure(found);
         (self.observe)(Event::Failure(&failure));
         let last = failure.kind.is_uncheckable() || failure.kind == FailureKind::Uninit;
-        if (self.failures.len() as u64) < self.engine.options.max_failures.min(1_000) {
-            self.failures.push(failure);
-        }
+        self.failures.push(failure);
         let last = last || self.failures.len() as u64 >= self.engine.options.max_failures;
         if waits && !last {
             self.blocked += 1

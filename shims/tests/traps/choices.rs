@@ -31,6 +31,18 @@ fn a_value_that_only_one_choice_shows_is_found() {
 }
 
 #[test]
+fn as_many_failures_are_kept_as_are_looked_for() {
+    let found = |max_failures| {
+        let outcome = check_with(&Options { max_failures, ..Options::default() }, || {
+            assert!(mc::choose(0..1_300) == 0, "all but one fail");
+        });
+        (outcome.failures.len(), outcome.executions)
+    };
+    assert_eq!(found(1_200), (1_200, 1_201));
+    assert_eq!(found(u64::MAX), (1_299, 1_300));
+}
+
+#[test]
 fn an_execution_that_is_assumed_away_is_not_counted() {
     let outcome = check_with(&Options::default(), || {
         let number = Arc::new(AtomicUsize::new(0));
