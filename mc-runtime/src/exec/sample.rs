@@ -2,8 +2,8 @@
 //!
 //! Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010, for PCT; Yuan, Yang, Gu, CAV 2018, for POS.
 //! Differs: what waits in POS is compared by address, and an update or compare-exchange counts as a write whether or not it will be one. PCT changes
-//! priorities only where a thread comes to an access and another could run instead, never twice at the same access, and not in the first execution, before the
-//! length is known. How long an execution could be is not known then either, where most of them end early: it is the most accesses at which another thread could run, or all.
+//! priorities only where a thread comes to an access and another could run instead, never twice at the same access, and not in the first few executions, which show how
+//! long they are, and what goes wrong by priorities alone. How long an execution could be is not known then either, where most of them end early: it is the most accesses at which another thread could run, or all.
 //! A read sees the newest write most of the time: where each read is as likely to see any, compare-exchanges fail, threads give up, and what takes
 //! some steps to go wrong hardly ever does.
 
@@ -27,6 +27,8 @@ pub(crate) struct Sampler {
     /// How many accesses were made, and the most in an execution so far: where another thread could have run instead, and all.
     accesses: [usize; 2],
     most_accesses: [usize; 2],
+    /// How many executions have begun.
+    begun: u64,
     lowest: u64,
 }
 
@@ -56,6 +58,9 @@ impl Pending {
     }
 }
 
+/// So many executions of PCT keep their priorities.
+const FIRST: u64 = 4;
+
 /// Priorities that were drawn; those that were given later, to be the lowest, are below.
 const DRAWN: u64 = 1 << 32;
 
@@ -70,7 +75,17 @@ impl Sampler {
         };
         let rng = Pcg64::new(u128::from(seed), 1);
         let (priorities, pending, points) = Default::default();
-        Some(Sampler { rng, kind, priorities, pending, points, accesses: [0; 2], most_accesses: [0; 2], lowest: 0 })
+        Some(Sampler {
+            rng,
+            kind,
+            priorities,
+            pending,
+            points,
+            accesses: [0; 2],
+            most_accesses: [0; 2],
+            begun: 0,
+            lowest: 0,
+        })
     }
 
     /// An execution begins.
@@ -82,7 +97,10 @@ impl Sampler {
         for (most, accesses) in self.most_accesses.iter_mut().zip(&mut self.accesses) {
             *most = std::mem::take(accesses).max(*most);
         }
-        if let Kind::Pct(depth) = self.kind {
+        self.begun += 1;
+        if let Kind::Pct(depth) = self.kind
+            && self.begun > FIRST
+        {
             let length = self.most_accesses[self.below(2) as usize];
             self.draw_points(depth.saturating_sub(1) as usize, length);
         }
