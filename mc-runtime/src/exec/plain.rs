@@ -98,7 +98,7 @@ impl Engine {
                 let thread = &mut self.threads[child.slot()];
                 thread.state = State::Unstarted;
                 thread.stack_size = stack;
-                // Swapped, since neither is there: nothing is to be dropped.
+                // A new thread has neither yet: by a swap, nothing is to be dropped.
                 std::mem::swap(&mut thread.name, name);
                 std::mem::swap(&mut thread.body, body);
                 thread.clock = clock;
