@@ -84,9 +84,12 @@ pub(crate) enum Code {
     End,
     /// Waits for the `End` of the thread in slot `a`, and reads from it.
     Join,
-    /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop.
+    /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop, perhaps with [`BY_CHANCE`].
     Block,
 }
+
+/// In the round before a thread stops, a weak compare-exchange has failed for no reason, as it does not for ever.
+pub(crate) const BY_CHANCE: u32 = 1 << 31;
 
 /// Why a thread stops for good at a `Block` event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

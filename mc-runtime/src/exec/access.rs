@@ -24,6 +24,25 @@ pub(crate) struct Accessed {
 }
 
 impl Engine {
+    /// As [`Engine::access`], where the caller may be put back: it goes on as `frame` says then.
+    pub(crate) fn access_or_reread(
+        &mut self,
+        at: usize,
+        operation: &Operation,
+        site: Site,
+        frame: &mut Frame,
+    ) -> Step<Accessed> {
+        if self.probe.runs() {
+            or_return!(self.end_probe(at, operation, frame));
+        }
+        let step = self.access(at, operation, site, frame);
+        if self.probe.runs() {
+            cold_path();
+            self.begin_probe(frame);
+        }
+        step
+    }
+
     /// An access at an address. Called again when it had to wait.
     pub(crate) fn access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         or_return!(self.enter());
@@ -48,7 +67,7 @@ impl Engine {
     fn access_at(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         let sequential;
         let operation = if self.sequential() {
-            sequential = Operation { order: Order::SeqCst, failure: Order::SeqCst, ..*operation };
+            sequential = self.as_modelled(operation);
             &sequential
         } else {
             operation
@@ -59,6 +78,14 @@ impl Engine {
             self.replay_access(at, operation, site, frame)
         } else {
             self.new_access(at, operation, site, frame)
+        }
+    }
+
+    /// The operation as it counts in the memory model.
+    pub(super) fn as_modelled(&self, operation: &Operation) -> Operation {
+        match self.sequential() {
+            true => Operation { order: Order::SeqCst, failure: Order::SeqCst, ..*operation },
+            false => *operation,
         }
     }
 
@@ -106,14 +133,15 @@ impl Engine {
     fn missing_source(&self, id: EventId) -> Option<EventId> {
         let (before, events) = self.explorer.graph.thread(id.thread).split_at(id.index as usize);
         let only_reads = |e: &Event| e.reads() && !e.writes && counts(e).is_none();
+        let is_in_run = |e: &&Event| only_reads(e) || e.chooses_weak();
         let is_missing = |rf: &EventId| !self.executed(*rf);
         if !self.loops.any() || !only_reads(&events[0]) {
             return Some(events[0].rf).filter(is_missing);
         }
-        if before.last().is_some_and(only_reads) {
+        if before.iter().rev().take_while(is_in_run).any(only_reads) {
             return None; // not the start
         }
-        events.iter().take_while(|e| only_reads(e)).map(|e| e.rf).find(is_missing)
+        events.iter().take_while(is_in_run).map(|e| e.rf).find(is_missing)
     }
 
     fn new_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
@@ -260,7 +288,7 @@ impl Engine {
     }
 
     /// The running thread comes to an access that could be part of a spin loop.
-    fn look_for_spin<T>(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Option<Step<T>> {
+    fn look_for_spin(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Option<Step<Accessed>> {
         let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
         if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
             return None;
@@ -268,17 +296,21 @@ impl Engine {
         let site = site?;
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
         let arrival = Arrival { site, asked: (at, *operation), frame };
-        if self.me_ref().rounds.has(&arrival) { self.arrive(arrival) } else { None }
+        let rounds = &self.me_ref().rounds;
+        if rounds.has(&arrival) {
+            return self.arrive(arrival);
+        }
+        if rounds.loads_again() { self.reread(arrival) } else { None }
     }
 
     /// The running thread comes to a load that it has made before, since it did anything else.
     #[inline(never)]
-    fn arrive<T>(&mut self, arrival: Arrival<'_>) -> Option<Step<T>> {
+    fn arrive(&mut self, arrival: Arrival<'_>) -> Option<Step<Accessed>> {
         self.find_shared();
         let thread = &mut self.threads[self.current.slot()];
         let around = Around { base: self.stack.base, shared: &self.shared };
         match self.loops.arrive(&thread.rounds, arrival, around) {
-            Spin::No => None,
+            Spin::No => self.reread(arrival),
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
@@ -295,7 +327,7 @@ impl Engine {
     fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let Some(site) = site else { return };
         if !self.guide.decides() {
-            if self.loops.knows(site) {
+            if self.loops.keeps(site) {
                 self.find_shared();
             }
             let thread = &mut self.threads[self.current.slot()];
@@ -309,7 +341,7 @@ impl Engine {
         let Some(place) = site else { return };
         let graph = &self.explorer.graph;
         let from_here = || &graph.thread(self.current)[self.me_ref().position..];
-        if self.loops.knows(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
+        if self.loops.keeps(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
             self.remember_round(at, operation, site, frame);
         } else {
             self.me().rounds.pass(&Arrival { site: place, asked: (at, *operation), frame });
@@ -357,7 +389,7 @@ impl Engine {
     }
 
     /// Where states are compared: what others can change.
-    fn find_shared(&mut self) {
+    pub(super) fn find_shared(&mut self) {
         if !self.loops.any() {
             return;
         }
@@ -425,6 +457,8 @@ impl Engine {
 pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
     match event.operation.code {
         Code::Fence => false,
+        // It might have been chosen in a later round as well.
+        Code::Choose => !event.chooses_weak(),
         Code::ReadLock | Code::ReadUnlock => true,
         _ if event.reads() => event.writes && event.value != graph.value(event.location, event.rf),
         _ => true,

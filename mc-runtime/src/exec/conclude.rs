@@ -4,7 +4,7 @@ use super::memory::place;
 use super::thread::{State, Waiting};
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{BlockReason, Code, Operation};
+use crate::operation::{BY_CHANCE, BlockReason, Code, Operation};
 use crate::ops::Label;
 use crate::options::Origin;
 use crate::outcome::FailureKind;
@@ -91,7 +91,7 @@ impl Engine {
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
             return Ending::Blocked;
         }
-        if self.spinning().any(|t| self.round(t).any(|read| self.is_stale(read))) {
+        if self.spinning().any(|t| self.stops_by_chance(t) || self.round(t).any(|read| self.is_stale(read))) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
@@ -147,11 +147,17 @@ impl Engine {
         }
     }
 
+    /// Has chance led the thread to where it stops?
+    fn stops_by_chance(&self, thread: ThreadId) -> bool {
+        let stop = self.explorer.graph.thread(thread).last();
+        stop.is_some_and(|stop| stop.operation.b as u32 & BY_CHANCE != 0)
+    }
+
     /// The reads of the round that a thread in a spin loop would repeat for ever, the last first.
     fn round(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let events = self.explorer.graph.thread(thread);
         let stop = events.len() - 1; // the last is the stop itself
-        let reads = events[stop].operation.b as usize;
+        let reads = (events[stop].operation.b as u32 & !BY_CHANCE) as usize;
         (0..stop).rev().filter(|i| events[*i].reads()).map(move |i| thread.event(i)).take(reads)
     }
 

@@ -69,7 +69,7 @@ impl Engine {
     /// The running execution is over. Has a location of a guard a plain store that is not ordered with another write? Then nothing is a guard from now on.
     #[inline]
     pub(super) fn waits_unordered(&mut self) -> bool {
-        !self.loops.guards.known.is_empty() && self.failure.is_none() && self.refutes_guards()
+        !self.loops.guards.known.is_empty() && self.refutes_guards()
     }
 
     #[inline(never)]

@@ -42,6 +42,7 @@ mod plain;
 mod readers;
 #[cfg(feature = "unmodified")]
 mod repeated;
+mod reread;
 pub(crate) mod run;
 mod sample;
 #[cfg(feature = "unmodified")]
@@ -177,6 +178,7 @@ pub(crate) struct Engine {
     locations: Locations,
     cells: Cells,
     loops: Loops,
+    probe: reread::Probe,
     sections: Vec<crate::graph::readers::Section>,
     /// Of each thread the newest access of some memory.
     newest: Vec<EventId>,
@@ -268,6 +270,7 @@ impl Engine {
             locations: Locations::default(),
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
+            probe: reread::Probe::default(),
             newest: Vec::new(),
             runnable: Vec::new(),
             shared: state::Shared::default(),
@@ -328,6 +331,7 @@ impl Engine {
         self.threads[0].state = State::Unstarted;
         self.locations.reset();
         self.cells.reset();
+        self.probe.stop();
         #[cfg(feature = "unmodified")]
         {
             self.outside.reset();
@@ -402,6 +406,9 @@ impl Engine {
         }
         #[cfg(feature = "unmodified")]
         self.end_drops(true);
+        if self.probe.runs() {
+            return Some(self.fails_probe());
+        }
         self.cutting.then(|| self.cut_step())
     }
 

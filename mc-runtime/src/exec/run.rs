@@ -3,7 +3,7 @@
 use super::arena;
 use super::fiber::{Fiber, Os, Place, Suspender};
 use super::thread::{Body, Panicked, State, drop_rare};
-use super::{Ending, Engine, Found, state};
+use super::{Ending, Engine, Found, Step, state};
 use crate::ids::ThreadId;
 use crate::ops::{self, Cut};
 use crate::options::{Origin, Threads};
@@ -293,6 +293,9 @@ impl Engine {
     /// A panic that nobody caught reached the end of a thread's code.
     #[cold]
     pub(crate) fn uncaught(&mut self, payload: &(dyn Any + Send)) {
+        if self.probe.runs() {
+            let _: Step<()> = self.fails_probe();
+        }
         if self.is_cutting() {
             return;
         }

@@ -7,8 +7,9 @@
 
 use super::guards::Guards;
 use super::liveness::{Liveness, Places};
-use super::state::{Around, Frame, own};
-use crate::operation::{Code, Operation};
+use super::reread::Rereads;
+use super::state::{Around, Frame, image, own};
+use crate::operation::{BY_CHANCE, Code, Operation};
 use crate::options::Reductions;
 use crate::place::Place;
 
@@ -19,24 +20,45 @@ pub(crate) struct Rounds {
     rounds: Vec<Round>,
     /// How many loads there were.
     made: usize,
+    /// The addresses that were loaded, by a bit of each.
+    loaded: u64,
+    /// The last one may have been of an address that was loaded before.
+    again: bool,
 }
 
 #[derive(Debug)]
-struct Round {
+pub(super) struct Round {
     /// `None` where there was none yet.
-    site: Option<Place>,
-    stack: usize,
+    pub site: Option<Place>,
+    pub stack: usize,
     /// What is loaded, and how.
-    asked: (usize, Operation),
+    pub asked: (usize, Operation),
     /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
     own: Vec<u8>,
-    shared: Vec<u8>,
+    pub shared: Vec<u8>,
+    /// See [`image`]; of a load to which a thread may be put back.
+    pub image: Vec<u8>,
+    /// It was of a weak compare-exchange, which failed for no reason.
+    pub by_chance: bool,
 }
 
 impl Rounds {
     /// There was an event with an effect.
     pub(crate) fn clear(&mut self) {
-        self.made = 0;
+        (self.made, self.loaded, self.again) = (0, 0, false);
+    }
+
+    /// The last load was of a weak compare-exchange, which failed for no reason.
+    pub(super) fn failed_by_chance(&mut self) {
+        if let Some(last) = self.made.checked_sub(1) {
+            self.rounds[last % LONGEST].by_chance = true;
+        }
+    }
+
+    /// A round of so many reads led nowhere: as a `Block` event has it.
+    pub(super) fn in_vain(&self, reads: u32) -> u32 {
+        let by_chance = self.recent().take(reads as usize).any(|round| round.by_chance);
+        if by_chance { reads | BY_CHANCE } else { reads }
     }
 
     /// The last load was taken back.
@@ -44,8 +66,14 @@ impl Rounds {
         self.made -= 1;
     }
 
+    /// Was the last load of something that was loaded before, as far as is known?
+    #[inline]
+    pub(super) fn loads_again(&self) -> bool {
+        self.again
+    }
+
     /// The loads, the last first.
-    fn recent(&self) -> impl Iterator<Item = &Round> {
+    pub(super) fn recent(&self) -> impl Iterator<Item = &Round> {
         let kept = self.made.min(LONGEST);
         (self.made - kept..self.made).rev().map(|i| &self.rounds[i % LONGEST])
     }
@@ -83,10 +111,15 @@ impl Rounds {
 
     /// The round that begins with a load, without its state.
     fn begin(&mut self, new: &Arrival<'_>) -> &mut Round {
+        let bit = 1 << (new.asked.0 / size_of::<u32>() % u64::BITS as usize);
+        self.again = self.loaded & bit != 0;
+        self.loaded |= bit;
         let round = self.next();
         (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
         round.own.clear();
         round.shared.clear();
+        round.image.clear();
+        round.by_chance = false;
         round
     }
 
@@ -97,7 +130,8 @@ impl Rounds {
         self.made += 1;
         if at == self.rounds.len() {
             let asked = (0, Operation::plain(Code::Load));
-            self.rounds.push(Round { site: None, stack: 0, asked, own: Vec::new(), shared: Vec::new() });
+            let (own, shared, image) = Default::default();
+            self.rounds.push(Round { site: None, stack: 0, asked, own, shared, image, by_chance: false });
         }
         &mut self.rounds[at]
     }
@@ -118,7 +152,7 @@ impl Round {
 }
 
 /// Are these the pieces that `state` passes on?
-fn is_equal(known: &[u8], state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) -> bool {
+pub(super) fn is_equal(known: &[u8], state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) -> bool {
     let mut rest = known;
     let mut same = |piece: &[u8]| match rest.split_at_checked(piece.len()) {
         Some((known, after)) if known == piece => {
@@ -155,7 +189,7 @@ pub(super) enum Spin {
     No,
     /// The round since the last load here had no effect.
     Repeats {
-        /// How many reads the round made.
+        /// How many reads the round made; see [`Rounds::in_vain`].
         reads: u32,
     },
     /// It was here before, and states were not yet compared here.
@@ -173,6 +207,7 @@ pub(super) struct Loops {
     liveness: Liveness,
     known: Vec<Place>,
     pub(super) guards: Guards,
+    pub(super) rereads: Rereads,
     deepest: usize,
 }
 
@@ -180,6 +215,11 @@ impl Loops {
     /// None yet.
     pub(super) fn new(reductions: Reductions) -> Self {
         Loops { retries: reductions.retry, ..Loops::default() }
+    }
+
+    /// Is what a thread will not read again left out of its states?
+    pub(super) fn leaves_retries_out(&self) -> bool {
+        self.retries
     }
 
     /// What a thread that goes on at `code` will not read.
@@ -192,14 +232,19 @@ impl Loops {
         self.liveness.is_unused(code, stack, base)
     }
 
-    /// Are there any?
+    /// Are there any, or other loads whose states are compared?
     pub(super) fn any(&self) -> bool {
-        !self.known.is_empty()
+        !self.known.is_empty() || self.rereads.any()
     }
 
     /// Is the load known to be in a loop?
     pub(super) fn knows(&self, site: Place) -> bool {
         self.known.contains(&site)
+    }
+
+    /// Is its state kept?
+    pub(super) fn keeps(&self, site: Place) -> bool {
+        self.knows(site) || self.rereads.begins_at(site)
     }
 
     /// The farthest from the base of a stack that a load was made.
@@ -225,7 +270,7 @@ impl Loops {
         }
         let dead = self.dead(new.frame.code);
         match rounds.recent().position(|r| r.is_of(&new) && r.is_at(new.frame, dead, around)) {
-            Some(back) => Spin::Repeats { reads: back as u32 + 1 },
+            Some(back) => Spin::Repeats { reads: rounds.in_vain(back as u32 + 1) },
             None => Spin::No,
         }
     }
@@ -233,10 +278,13 @@ impl Loops {
     /// The thread makes the load.
     pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
         let round = rounds.begin(&new);
-        if self.knows(new.site) {
+        if self.keeps(new.site) {
             let dead = self.dead(new.frame.code);
             copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
             copy(&mut round.shared, |look| around.shared.all(look));
+        }
+        if self.rereads.begins_at(new.site) {
+            round.image.extend_from_slice(image(new.frame, around.base));
         }
     }
 }

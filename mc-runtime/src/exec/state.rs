@@ -98,6 +98,21 @@ pub(super) fn own(frame: &Frame, dead: Places, base: usize, mut look: impl FnMut
         && look(memory(from, base.saturating_sub(from)))
 }
 
+/// The frame, and the stack above it: all that a thread has but for what it shares with others.
+pub(super) fn image<'a>(frame: &Frame, base: usize) -> &'a [u8] {
+    let start = ptr::from_ref(frame).addr();
+    memory(start, base - start)
+}
+
+/// Makes them what they were.
+///
+/// # Safety
+/// The image is one of a frame at the same address of the same stack, on which nothing was made since that lives below it and is still used.
+pub(super) unsafe fn put_back(frame: &mut Frame, image: &[u8]) {
+    // SAFETY: our caller's promise: the image ends where the stack does, which is mapped and the running thread's own. It is in memory of the checker's.
+    unsafe { ptr::copy_nonoverlapping(image.as_ptr(), ptr::from_mut(frame).cast(), image.len()) };
+}
+
 fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
     // SAFETY: the ranges are the calling thread's own stack above its frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
     // segments: all mapped and readable. No other thread runs while the slice is looked at; bytes that were never written are read as whatever they hold.

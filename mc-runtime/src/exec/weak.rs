@@ -7,7 +7,6 @@
 use super::access::has_effect;
 use super::{Engine, Step};
 use crate::graph::event::Event;
-use crate::ops::Label;
 use crate::options::MemoryModel;
 use std::panic::Location;
 use std::ptr;
@@ -105,8 +104,7 @@ impl Engine {
     fn has_come_back(&self, failed: Failed, at: Place) -> bool {
         let graph = &self.explorer.graph;
         let (before, since) = graph.thread(self.current)[..self.me_ref().position].split_at(failed.position);
-        // That it was to fail was chosen within the round.
-        let only_reads = |event: &&Event| event.operation.label == Label::SpuriousFailure || !has_effect(graph, event);
+        let only_reads = |event: &&Event| !has_effect(graph, event);
         let again = since.iter().take_while(only_reads).any(|event| {
             let round = before.iter().rev().take_while(only_reads);
             event.site.is_some() && round.into_iter().any(|earlier| earlier.site == event.site)
@@ -122,13 +120,14 @@ impl Engine {
     /// It has done what was chosen for it.
     pub(crate) fn end_weak(&mut self, at: Place, failed_spuriously: bool) {
         let limit = self.options.spurious_failures;
+        self.probe.forget();
         let me = self.me();
         let is_cut =
             !failed_spuriously && me.strays && me.spurious >= limit && !me.weak.iter().any(|run| ptr::eq(run.at, at));
         if failed_spuriously {
             me.spurious += 1;
             me.failed = Some(Failed { at, position: me.position });
-            me.rounds.clear(); // the next round, in which it does not fail so, is another
+            me.rounds.failed_by_chance();
         }
         me.weak.retain(|run| !ptr::eq(run.at, at));
         me.weakly_failed.retain(|known| !ptr::eq(*known, at));

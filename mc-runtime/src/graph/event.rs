@@ -4,6 +4,7 @@ use super::Site;
 use super::clock::ClockRef;
 use crate::ids::{EventId, LocationId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
+use crate::ops::Label;
 
 /// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +70,11 @@ impl Event {
     /// Does this arrival at a barrier take the last place?
     pub(super) fn comes_last(&self) -> bool {
         self.value & ARRIVALS == self.operation.a
+    }
+
+    /// Does it choose whether a weak compare-exchange fails for no reason?
+    pub(crate) fn chooses_weak(&self) -> bool {
+        self.operation.code == Code::Choose && self.operation.label == Label::SpuriousFailure
     }
 
     /// Does it write what follows from what it reads?

@@ -38,21 +38,6 @@ pub(super) fn access(at: *mut (), operation: Operation) -> Option<Accessed> {
     }
 }
 
-#[cfg(not(feature = "axioms"))]
-macro_rules! leave {
-    () => {
-        "add rsp, 56"
-    };
-}
-
-/// With what [`spoil`] has put there.
-#[cfg(feature = "axioms")]
-macro_rules! leave {
-    () => {
-        "add rsp, 8; pop rbx; pop rbp; pop r12; pop r13; pop r14; pop r15"
-    };
-}
-
 /// What the caller is said never to read again gets other values: who reads it nevertheless is found out.
 #[cfg(feature = "axioms")]
 fn spoil(frame: &mut Frame) {
@@ -67,7 +52,7 @@ fn spoil(frame: &mut Frame) {
     }
 }
 
-/// Calls [`accessed`] with its own arguments and the caller's [`Frame`].
+/// Calls [`accessed`] with its own arguments and the caller's [`Frame`], and goes on as that says then: the caller may have been put back.
 #[unsafe(naked)]
 extern "C-unwind" fn enter(at: *mut (), a: u64, b: u64, kind: Kind, site: &'static Location<'static>) -> Answer {
     naked_asm!(
@@ -82,7 +67,13 @@ extern "C-unwind" fn enter(at: *mut (), a: u64, b: u64, kind: Kind, site: &'stat
         "sub rsp, 8",
         ".cfi_adjust_cfa_offset 56",
         "call {accessed}",
-        leave!(),
+        "add rsp, 8",
+        "pop rbx",
+        "pop rbp",
+        "pop r12",
+        "pop r13",
+        "pop r14",
+        "pop r15",
         ".cfi_adjust_cfa_offset -56",
         "ret",
         ".cfi_endproc",
@@ -99,7 +90,7 @@ extern "C-unwind" fn accessed(
     frame: &mut Frame,
 ) -> Answer {
     let operation = kind.operation(a, b);
-    let accessed = wait_for(|e| e.access(at as usize, &operation, Some(site.into()), frame));
+    let accessed = wait_for(|e| e.access_or_reread(at as usize, &operation, Some(site.into()), frame));
     #[cfg(feature = "axioms")]
     spoil(frame);
     match accessed {
