@@ -6,6 +6,7 @@ pub fn workload(name: &str, p: &[usize]) -> Option<Box<dyn Fn() + Send + Sync + 
     Some(match name {
         "mpmc" => Box::new(move || mpmc(p0)),
         "indexer" => Box::new(move || indexer(p0)),
+        "update" => Box::new(move || update(p0)),
         "inc_used" => Box::new(move || inc_used(p0)),
         "spin_lock_each" => Box::new(move || spin_lock_each(p0)),
         "readers_used" => Box::new(move || readers_used(p0)),
@@ -21,6 +22,16 @@ fn inc_used(n: usize) {
         core::hint::black_box(y.fetch_add(1, Relaxed));
     }));
     assert_eq!(x.load(Relaxed), n);
+}
+
+/// n threads add with std's `fetch_update`, and somebody looks at what each of them finds.
+fn update(n: usize) {
+    let x = Arc::new(AtomicUsize::new(0));
+    let y = x.clone();
+    join_all(spawn_each(n, move |i| {
+        core::hint::black_box(y.fetch_update(AcqRel, Acquire, |old| Some(old + i + 1))).unwrap();
+    }));
+    assert_eq!(x.load(Relaxed), n * (n + 1) / 2);
 }
 
 /// As `spin_lock`, where each thread is told apart from the others.

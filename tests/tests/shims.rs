@@ -22,6 +22,8 @@ fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
         "traps",
         "awaits",
         "retries",
+        "random_loops",
+        "random_retries",
         "symmetry",
         "loom",
         "loom_names",

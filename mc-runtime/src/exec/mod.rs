@@ -43,6 +43,7 @@ mod readers;
 #[cfg(feature = "unmodified")]
 mod repeated;
 mod reread;
+mod rounds;
 pub(crate) mod run;
 mod sample;
 #[cfg(feature = "unmodified")]

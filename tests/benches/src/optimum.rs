@@ -18,7 +18,7 @@ pub fn optimum(workload: &str, parameters: &[usize]) -> Option<u64> {
         // Between the spawns, the counts of the `Arc` change: each order counts.
         ("arc_drop", &[n]) => factorial(n),
         // Each thread adds another number.
-        ("spin_lock_each", &[n]) => factorial(n),
+        ("spin_lock_each" | "update", &[n]) => factorial(n),
         ("mutex_inc", &[threads, times]) => {
             factorial(threads * times) / factorial(times).pow(threads as u32) / factorial(threads)
         }

@@ -1,0 +1,154 @@
+//! Where rounds of loops are looked at: a thread comes to a load, makes it, is left in the middle of a round, and runs again.
+//!
+//! Not here: what is remembered of a round, and compared (`spin`, `state`).
+
+use super::access::{Accessed, has_effect};
+use super::spin::{self, Arrival, Spin};
+use super::state::{Around, Frame, NOWHERE};
+use super::thread::State;
+use super::{Engine, Step};
+use crate::graph::Site;
+use crate::operation::{Code, Operation};
+
+impl Engine {
+    /// The running thread comes to an access that could be part of a spin loop.
+    pub(super) fn look_for_spin(
+        &mut self,
+        at: usize,
+        operation: &Operation,
+        site: Site,
+        frame: &Frame,
+    ) -> Option<Step<Accessed>> {
+        let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
+        if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
+            return None;
+        }
+        let site = site?;
+        self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
+        let arrival = Arrival { site, asked: (at, *operation), frame };
+        let rounds = &self.me_ref().rounds;
+        if rounds.has(&arrival) {
+            return self.arrive(arrival);
+        }
+        if rounds.loads_again() { self.reread(arrival) } else { None }
+    }
+
+    /// The running thread comes to a load that it has made before, since it did anything else.
+    #[inline(never)]
+    fn arrive(&mut self, arrival: Arrival<'_>) -> Option<Step<Accessed>> {
+        self.find_shared();
+        let thread = &mut self.threads[self.current.slot()];
+        let around = Around { base: self.stack.base, shared: &self.shared };
+        match self.loops.arrive(&thread.rounds, arrival, around) {
+            Spin::No => self.reread(arrival),
+            Spin::Learned => Some(self.start_again()),
+            Spin::Repeats { reads } => {
+                let Some(open) = thread.open.take_if(|_| reads == 1) else {
+                    thread.repeats = Some(reads);
+                    return None;
+                };
+                self.take_back(open);
+                self.learns_guard(&arrival.asked.1, arrival.site)
+            }
+        }
+    }
+
+    /// The access is made now: what its state is, for the next round. (Threads may have run since it was come to.)
+    pub(super) fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+        let Some(site) = site else { return };
+        if !self.guide.decides() {
+            if self.loops.keeps(site) {
+                self.find_shared();
+            }
+            let thread = &mut self.threads[self.current.slot()];
+            let around = Around { base: self.stack.base, shared: &self.shared };
+            self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
+        }
+    }
+
+    /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
+    pub(super) fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+        let Some(place) = site else { return };
+        let graph = &self.explorer.graph;
+        let from_here = || &graph.thread(self.current)[self.me_ref().position..];
+        if self.loops.keeps(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
+            self.remember_round(at, operation, site, frame);
+        } else {
+            self.me().rounds.pass(&Arrival { site: place, asked: (at, *operation), frame });
+        }
+    }
+
+    /// The running thread waits in the middle of a round: others may run.
+    pub(crate) fn leave_round(&mut self) {
+        self.me().left.clear();
+        // Who joins has an effect, and so ends the round.
+        let ends = matches!(self.me().state, State::Join(_));
+        if !self.guide.decides() && !ends && self.me().rounds.any() {
+            self.keep_shared();
+        }
+    }
+
+    #[inline(never)]
+    fn keep_shared(&mut self) {
+        self.find_shared();
+        let left = &mut self.threads[self.current.slot()].left;
+        spin::copy(left, |look| self.shared.all(look));
+    }
+
+    /// It runs again.
+    pub(crate) fn return_to_round(&mut self) {
+        if !self.me().left.is_empty() {
+            self.compare_shared();
+        }
+    }
+
+    #[inline(never)]
+    fn compare_shared(&mut self) {
+        self.find_shared();
+        spin::copy(&mut self.now, |look| self.shared.all(look));
+        let me = &mut self.threads[self.current.slot()];
+        if me.left != self.now {
+            me.rounds.interrupted(&me.left, &self.now);
+        }
+    }
+
+    /// See [`Loops::dead`](spin::Loops::dead).
+    #[cfg(feature = "axioms")]
+    pub(crate) fn dead(&mut self, code: u64) -> super::liveness::Places {
+        self.loops.dead(code)
+    }
+
+    /// Where states are compared: what others can change.
+    pub(super) fn find_shared(&mut self) {
+        if !self.loops.any() {
+            return;
+        }
+        if self.shared.is_empty() {
+            self.find_shared_of_others();
+        }
+        self.shared.set_own(self.heap.as_ref().map_or(NOWHERE, |heap| heap.own_memory()));
+    }
+
+    fn find_shared_of_others(&mut self) {
+        self.shared.find(self.heap.as_deref());
+        let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));
+        for (fiber, at) in alive.filter_map(|t| Some((t.fiber.as_ref()?, t.suspended_at))) {
+            self.shared.add(at, fiber.bounds.base.saturating_sub(at));
+            if let Some((start, size)) = fiber.thread_locals() {
+                self.shared.add(start, size);
+            }
+        }
+    }
+
+    /// Does a loop have to be looked at in this check?
+    pub(crate) fn compares_states(&self) -> bool {
+        self.loops.any()
+    }
+
+    /// How many bytes below an address of the running stack must be as new, because they may become part of a state.
+    #[inline]
+    pub(crate) fn compared_below(&self, here: usize) -> usize {
+        let reaches = self.loops.any() && self.stack.base - self.loops.deepest() < here;
+        if reaches { here.saturating_sub(self.stack.base - self.loops.compared()) } else { 0 }
+    }
+}
