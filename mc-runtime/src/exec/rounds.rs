@@ -81,6 +81,7 @@ impl Engine {
     /// The running thread waits in the middle of a round: others may run.
     pub(crate) fn leave_round(&mut self) {
         self.me().left.clear();
+        self.me().rounds.leave();
         // Who joins has an effect, and so ends the round.
         let ends = matches!(self.me().state, State::Join(_));
         if !self.guide.decides() && !ends && self.me().rounds.any() {

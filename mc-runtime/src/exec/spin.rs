@@ -24,6 +24,8 @@ pub(crate) struct Rounds {
     loaded: u64,
     /// The last one may have been of an address that was loaded before.
     again: bool,
+    /// What is kept after the last one is of the load that the thread is about to make: it has just come back to that.
+    kept: bool,
 }
 
 #[derive(Debug)]
@@ -45,7 +47,7 @@ pub(super) struct Round {
 impl Rounds {
     /// There was an event with an effect.
     pub(crate) fn clear(&mut self) {
-        (self.made, self.loaded, self.again) = (0, 0, false);
+        (self.made, self.loaded, self.again, self.kept) = (0, 0, false, false);
     }
 
     /// The last load was of a weak compare-exchange, which failed for no reason.
@@ -61,9 +63,15 @@ impl Rounds {
         if by_chance { reads | BY_CHANCE } else { reads }
     }
 
-    /// The last load was taken back.
+    /// The last load was taken back: the thread is as it was before it.
     pub(super) fn forget_last(&mut self) {
         self.made -= 1;
+        self.kept = true;
+    }
+
+    /// Others run now.
+    pub(super) fn leave(&mut self) {
+        self.kept = false;
     }
 
     /// Was the last load of something that was loaded before, as far as is known?
@@ -114,6 +122,7 @@ impl Rounds {
         let bit = 1 << (new.asked.0 / size_of::<u32>() % u64::BITS as usize);
         self.again = self.loaded & bit != 0;
         self.loaded |= bit;
+        self.kept = false;
         let round = self.next();
         (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
         round.own.clear();
@@ -277,6 +286,11 @@ impl Loops {
 
     /// The thread makes the load.
     pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
+        if rounds.kept {
+            rounds.kept = false;
+            rounds.made += 1;
+            return;
+        }
         let round = rounds.begin(&new);
         if self.keeps(new.site) {
             let dead = self.dead(new.frame.code);
