@@ -7,7 +7,7 @@
 
 use super::access::Accessed;
 use super::spin::{Arrival, Round, copy, is_equal};
-use super::state::{Around, Frame, own, put_back};
+use super::state::{Around, Frame, image, own, put_back};
 use super::{Engine, Step};
 use crate::graph::event::Event;
 use crate::operation::{Code, Operation, Order};
@@ -88,8 +88,9 @@ impl Engine {
         }
         self.find_shared();
         let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
-        // Nothing but its stack must have changed.
-        if earlier.image.is_empty() || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
+        // Nothing but its stack must have changed, whose end says where the thread was resumed from.
+        let same_end = earlier.image.last_chunk::<LINK>() == image(arrival.frame, self.stack.base).last_chunk();
+        if earlier.image.is_empty() || !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
             return None;
         }
         let dead = self.loops.dead(arrival.frame.code);
@@ -154,6 +155,9 @@ impl Engine {
         self.start_again()
     }
 }
+
+/// How many bytes at the end of a stack at most are a coroutine's link to what has resumed it.
+const LINK: usize = 32;
 
 /// Could the operation `earlier` have read this value as the last one has, without an effect? It must not forbid more than that.
 fn could_be(earlier: &Operation, last: &Operation, value: u64) -> bool {
