@@ -25,6 +25,8 @@ const ARENA: usize = REGION / ARENAS;
 pub(crate) const ARENAS: usize = 256;
 /// Bytes before each block: its arena and index.
 const HEADER: usize = 16;
+/// In the header, with the index: the block was freed. So the states of a thread before and after differ (`exec::state`).
+const FREED: usize = 1 << (usize::BITS - 1);
 
 /// Which regions are in use, and which are mapped, a bit each.
 static USED: Mutex<(u32, u32)> = Mutex::new((0, 0));
@@ -67,6 +69,8 @@ pub(crate) struct Block {
     pub events: u32,
     /// No longer in use.
     pub freed: bool,
+    /// Who freed it, by its slot, after how many of its events.
+    pub freed_by: (u32, u32),
     /// Something in it was accessed that its end has to be ordered with.
     watched: bool,
     /// It is a leak if nobody frees it, also where others are not.
@@ -180,6 +184,11 @@ impl Heap {
     /// Are there blocks that are still in use?
     pub(crate) fn any_live(&self) -> bool {
         self.arenas[..=self.highest].iter().any(|arena| arena.live > 0)
+    }
+
+    /// What was freed, but for what nobody else can have seen.
+    pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
+        self.arenas[..=self.highest].iter().flat_map(|arena| arena.blocks.iter().filter(|block| block.freed))
     }
 
     /// The blocks that are still in use, with the slot of the thread that made them.
@@ -303,6 +312,7 @@ impl Heap {
             slot,
             events,
             freed: false,
+            freed_by: (0, 0),
             watched: false,
             tracked: false,
         });
@@ -324,7 +334,8 @@ impl Heap {
             return; // of another check of this process, or of an execution that is over
         }
         // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
-        let [slot, index] = unsafe { ((at as usize - HEADER) as *const [usize; 2]).read() };
+        let header = unsafe { &mut *((at as usize - HEADER) as *mut [usize; 2]) };
+        let [slot, index] = header.map(|word| word & !FREED);
         let current = self.current;
         let Some(arena) = self.arenas.get_mut(slot) else { return };
         let last = index + 1 == arena.blocks.len();
@@ -334,6 +345,8 @@ impl Heap {
             return;
         };
         block.freed = true;
+        block.freed_by = (current as u32, self.events);
+        header[1] |= FREED;
         self.freed_arc |= self.owned_unseen && block.counts() == Some([0, 0]);
         arena.live -= 1;
         // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.

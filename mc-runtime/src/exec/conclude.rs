@@ -12,7 +12,7 @@ use crate::outcome::FailureKind;
 impl Engine {
     /// Nobody can move (or the execution was cut): what is it?
     pub(crate) fn conclude(&mut self) -> Ending {
-        if self.waits_unordered() {
+        if self.waits_unordered() || self.frees_what_matters() {
             return Ending::Restart;
         }
         if self.cutting {

@@ -27,7 +27,7 @@ impl Guards {
         self.refuted.push(site);
     }
 
-    fn refute_all(&mut self) {
+    pub(super) fn refute_all(&mut self) {
         self.refuted.append(&mut self.known);
     }
 }
@@ -49,7 +49,7 @@ impl Engine {
     /// The running thread has come back to this operation from reading in vain.
     pub(super) fn learns_guard<T>(&mut self, operation: &Operation, site: Place) -> Option<Step<T>> {
         let guards = &mut self.loops.guards;
-        let unknown = !guards.known.contains(&site) && !guards.refuted.contains(&site);
+        let unknown = !self.loops.touched.keeps_one && !guards.known.contains(&site) && !guards.refuted.contains(&site);
         if operation.code != Code::CompareExchange || !unknown {
             return None;
         }

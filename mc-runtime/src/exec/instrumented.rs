@@ -117,6 +117,9 @@ impl Engine {
         let events = self.me_ref().position as u32;
         let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: false, place };
         self.touch(at, size, touch);
+        if !self.stack.holds(at) {
+            let _: Option<Step<()>> = self.touches(at, size);
+        }
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
         }

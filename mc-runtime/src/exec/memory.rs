@@ -85,6 +85,7 @@ impl Engine {
             return Step::Done(()); // no memory: its address may be that of something else
         }
         self.close();
+        or_return!(self.touches(at, size));
         or_return!(self.is_between_joins());
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };

@@ -54,6 +54,7 @@ mod symmetry;
 #[cfg(feature = "unmodified")]
 pub(crate) mod tested_data;
 mod thread;
+mod touched;
 mod unsync;
 mod unused;
 #[cfg(feature = "unmodified")]

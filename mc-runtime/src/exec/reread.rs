@@ -88,7 +88,7 @@ impl Engine {
         }
         self.find_shared();
         let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
-        // Nothing but its stack must have changed, whose end says where the thread was resumed from.
+        // Nothing that is compared must have changed but its stack, whose end says where the thread was resumed from.
         let same_end = earlier.image.last_chunk::<LINK>() == image(arrival.frame, self.stack.base).last_chunk();
         if earlier.image.is_empty() || !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
             return None;
@@ -140,8 +140,10 @@ impl Engine {
             return Some(self.fails_probe());
         }
         self.probe.stop();
-        let me = self.me();
-        me.repeats = Some(me.rounds.in_vain(reads as u32));
+        if self.leaves_out(reads as u32) {
+            let me = self.me();
+            me.repeats = Some(me.rounds.in_vain(reads as u32));
+        }
         None
     }
 

@@ -43,6 +43,10 @@ impl Engine {
             Spin::No => self.reread(arrival),
             Spin::Learned => Some(self.start_again()),
             Spin::Repeats { reads } => {
+                if !self.leaves_out(reads) {
+                    return None;
+                }
+                let thread = &mut self.threads[self.current.slot()];
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
                     thread.repeats = Some(reads);
                     return None;

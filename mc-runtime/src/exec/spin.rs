@@ -9,6 +9,7 @@ use super::guards::Guards;
 use super::liveness::{Liveness, Places};
 use super::reread::Rereads;
 use super::state::{Around, Frame, image, own};
+use super::touched::Touched;
 use crate::operation::{BY_CHANCE, Code, Operation};
 use crate::options::Reductions;
 use crate::place::Place;
@@ -26,6 +27,10 @@ pub(crate) struct Rounds {
     again: bool,
     /// What is kept after the last one is of the load that the thread is about to make: it has just come back to that.
     kept: bool,
+    /// A round that led nowhere was not left out.
+    has_kept: bool,
+    /// What was touched otherwise, in some round: where, and how many bytes.
+    pub(super) touched: Vec<(usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -47,7 +52,9 @@ pub(super) struct Round {
 impl Rounds {
     /// There was an event with an effect.
     pub(crate) fn clear(&mut self) {
-        (self.made, self.loaded, self.again, self.kept) = (0, 0, false, false);
+        (self.made, self.loaded) = (0, 0);
+        (self.again, self.kept, self.has_kept) = (false, false, false);
+        self.touched.clear();
     }
 
     /// The last load was of a weak compare-exchange, which failed for no reason.
@@ -67,6 +74,23 @@ impl Rounds {
     pub(super) fn forget_last(&mut self) {
         self.made -= 1;
         self.kept = true;
+    }
+
+    /// A round led nowhere. If it is the first, it is not left out, alone or with what follows.
+    pub(super) fn keep_first(&mut self) -> bool {
+        if self.has_kept {
+            return false;
+        }
+        self.clear();
+        self.has_kept = true;
+        true
+    }
+
+    /// The thread touches memory without an event, perhaps in a round.
+    pub(super) fn touch(&mut self, at: usize, size: usize) {
+        if self.made > 0 && !self.touched.contains(&(at, size)) {
+            self.touched.push((at, size));
+        }
     }
 
     /// Others run now.
@@ -217,6 +241,7 @@ pub(super) struct Loops {
     known: Vec<Place>,
     pub(super) guards: Guards,
     pub(super) rereads: Rereads,
+    pub(super) touched: Touched,
     deepest: usize,
 }
 

@@ -30,6 +30,7 @@ impl Engine {
             Step::Done(()) => {}
             other => return other,
         }
+        self.me().rounds.clear(); // `touched` knows nothing of the atomic accesses that it may race with
         let events = self.me().position as u32;
         let access = Unsync { at, writes, thread: self.current, events, executed: self.order.len(), site };
         let ordered = |id: &EventId| self.is_event_ordered(*id);

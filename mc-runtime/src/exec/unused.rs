@@ -183,6 +183,10 @@ impl Engine {
         if let Some(step) = self.is_between_joins() {
             return Some(step);
         }
+        let step = self.touches(at, operation.width.bytes());
+        if step.is_some() {
+            return step;
+        }
         self.me().activity += 1;
         if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
             return Some(self.access_freed(operation, site));

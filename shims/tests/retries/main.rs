@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod detected;
 mod newer;
 
 use std::cell::Cell;

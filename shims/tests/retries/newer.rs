@@ -119,7 +119,7 @@ fn a_retry_that_leaves_something_is_another_round() {
     same(|| {
         let count = atomics([0]);
         let theirs = count.clone();
-        let other = thread::spawn(move || (0..2).for_each(|_| drop(theirs[0].fetch_add(1, Relaxed))));
+        let other = thread::spawn(move || [0; 2].map(|_| theirs[0].fetch_add(1, Relaxed)));
         let (mut old, mut before) = (count[0].load(Relaxed), 5);
         while let Err(newer) = count[0].compare_exchange(old, before, Relaxed, Relaxed) {
             (before, old) = (old, newer);

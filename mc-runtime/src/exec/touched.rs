@@ -1,0 +1,115 @@
+//! What rounds of loops that are left out have touched.
+//!
+//! That a round is left out loses no outcome. But an access that only it makes might race with one of another thread, which comes to that only by what the first thread does afterwards, and is not ordered
+//! by it: the execution that ends with the round does not have the second access, and the one without the round not the first. So accesses that are made after events of another
+//! thread without an order are noted, and what rounds that are left out touch, in all executions. Where both touch the same, one such round is kept: between two events with an effect, the first one is no more left
+//! out, and the exploration starts again. The argument is in `docs/reductions.md`.
+
+use super::{Engine, Step};
+use crate::ids::ThreadId;
+use crate::operation::BY_CHANCE;
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Of all executions since the exploration began, by words of eight bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Touched {
+    /// By rounds that were left out.
+    left_out: BTreeSet<usize>,
+    /// By accesses that are not ordered after all that led to them.
+    unordered: FxHashSet<usize>,
+    /// Memory that was freed so: where it begins and ends.
+    freed: BTreeMap<usize, usize>,
+    /// Is the first round kept?
+    pub keeps_one: bool,
+}
+
+impl Touched {
+    /// A round that touches this is left out. Does it matter?
+    fn leave_out(&mut self, at: usize, size: usize) -> bool {
+        words(at, size).any(|word| {
+            self.left_out.insert(word);
+            self.unordered.contains(&word) || self.freed.range(..=word).next_back().is_some_and(|(_, end)| word < *end)
+        })
+    }
+
+    /// This is touched without an order. Does it matter?
+    fn touch(&mut self, at: usize, size: usize) -> bool {
+        words(at, size).any(|word| {
+            self.unordered.insert(word);
+            self.left_out.contains(&word)
+        })
+    }
+
+    /// This is freed without an order. Does it matter?
+    fn free(&mut self, range: Range<usize>) -> bool {
+        let end = self.freed.entry(range.start).or_insert(range.end);
+        *end = range.end.max(*end);
+        self.left_out.range(range).next().is_some()
+    }
+}
+
+/// The words that have some of these bytes, by number.
+fn words(at: usize, size: usize) -> Range<usize> {
+    at / size_of::<u64>()..(at + size).div_ceil(size_of::<u64>())
+}
+
+impl Engine {
+    /// A round of so many reads has led nowhere. Is it left out? Otherwise it is the one that is kept.
+    pub(super) fn leaves_out(&mut self, reads: u32) -> bool {
+        let rounds = &mut self.threads[self.current.slot()].rounds;
+        let touched = &mut self.loops.touched;
+        if touched.keeps_one && rounds.keep_first() {
+            return false;
+        }
+        let reads = rounds.recent().take((reads & !BY_CHANCE) as usize).map(|read| (read.asked.0, size_of::<u8>()));
+        // All are noted.
+        let matter = reads.chain(rounds.touched.iter().copied()).filter(|(at, size)| touched.leave_out(*at, *size));
+        if matter.count() > 0 {
+            let _: Option<Step<()>> = self.keep_one();
+        }
+        true
+    }
+
+    /// The running thread touches memory otherwise than by an event.
+    #[inline]
+    pub(super) fn touches<T>(&mut self, at: usize, size: usize) -> Option<Step<T>> {
+        if self.loops.any() { self.note_touch(at, size) } else { None }
+    }
+
+    #[inline(never)]
+    fn note_touch<T>(&mut self, at: usize, size: usize) -> Option<Step<T>> {
+        self.me().rounds.touch(at, size);
+        let led_in_order = self.explorer.graph.is_synchronised(self.current, self.me_ref().position);
+        let matters = !led_in_order && self.loops.touched.touch(at, size);
+        if matters { self.keep_one() } else { None }
+    }
+
+    /// The running execution is over. Was memory freed where that matters?
+    #[inline]
+    pub(super) fn frees_what_matters(&mut self) -> bool {
+        self.loops.any() && !self.loops.touched.keeps_one && self.note_frees()
+    }
+
+    #[inline(never)]
+    fn note_frees(&mut self) -> bool {
+        let Some(heap) = &self.heap else { return false };
+        let (graph, touched) = (&self.explorer.graph, &mut self.loops.touched);
+        let led_in_order = |(slot, events)| graph.is_synchronised(ThreadId(slot), events as usize);
+        let unordered = heap.freed_blocks().filter(|block| !led_in_order(block.freed_by));
+        // All are noted.
+        let matter = unordered.filter(|block| touched.free(words(block.start, block.size))).count() > 0;
+        if matter { self.keep_one::<()>().is_some() } else { false }
+    }
+
+    #[cold]
+    fn keep_one<T>(&mut self) -> Option<Step<T>> {
+        if self.loops.touched.keeps_one {
+            return None;
+        }
+        self.loops.touched.keeps_one = true;
+        self.loops.guards.refute_all();
+        Some(self.start_again())
+    }
+}

@@ -1,0 +1,180 @@
+//! What is wrong with a round that leads nowhere is found although it is left out, and nothing that is right is called wrong.
+
+use std::hint::black_box;
+use std::sync::atomic::Ordering::Relaxed;
+
+use mc::cell::UnsafeCell;
+use mc::sync::Arc;
+use mc::sync::atomic::AtomicUsize;
+use mc::thread;
+use mc_runtime::options::{Options, Reduction, Reductions};
+use mc_runtime::outcome::FailureKind::{self, DataRace, DoubleFree, UseAfterFree};
+
+use super::{atomics, common, one};
+
+/// With and without the reduction, that is what is wrong.
+#[track_caller]
+fn is_found(kind: Option<FailureKind>, body: fn()) {
+    let _one = one();
+    let retry = Reductions::default().without(Reduction::Retry);
+    for reductions in [Reductions::default(), retry, retry.without(Reduction::All)] {
+        let outcome = common::explore(&Options { reductions, ..Options::default() }, body);
+        assert_eq!(outcome.failures.first().map(|failure| failure.kind), kind, "{reductions:?} {outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_freed_once_before_the_loop_is_not_freed_twice() {
+    is_found(None, || {
+        let count = atomics([0]);
+        let theirs = count.clone();
+        let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
+        let boxed = black_box(Box::new(1_usize));
+        let mut old = count[0].load(Relaxed);
+        drop(boxed);
+        while let Err(newer) = count[0].compare_exchange(old, old + 2, Relaxed, Relaxed) {
+            old = newer;
+        }
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn what_each_round_frees_is_freed_twice() {
+    is_found(Some(DoubleFree), || {
+        let count = atomics([0]);
+        let theirs = count.clone();
+        let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
+        let boxed = black_box(Box::into_raw(Box::new(0_u64)));
+        // SAFETY: none, which is what is to be found.
+        let free = || drop(unsafe { Box::from_raw(boxed) });
+        let mut old = count[0].load(Relaxed);
+        while let Err(newer) = count[0].compare_exchange(old, old + 2, Relaxed, Relaxed) {
+            free();
+            old = newer;
+        }
+        free();
+        other.join().unwrap();
+    });
+    is_found(Some(DoubleFree), || {
+        let count = atomics([0]);
+        let theirs = count.clone();
+        let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
+        let boxed = black_box(Box::into_raw(Box::new(0_u64)));
+        // SAFETY: as above.
+        let free = || drop(unsafe { Box::from_raw(boxed) });
+        loop {
+            let old = count[0].load(Relaxed);
+            if count[0].compare_exchange(old, old + 2, Relaxed, Relaxed).is_ok() {
+                break;
+            }
+            free();
+        }
+        free();
+        other.join().unwrap();
+    });
+}
+
+/// A cell, a location, and whether the first thread has done what it does.
+struct Shared {
+    cell: UnsafeCell<usize>,
+    count: AtomicUsize,
+    done: AtomicUsize,
+}
+
+// SAFETY: none, which is what is to be found.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    fn look(&self) {
+        // SAFETY: as above.
+        self.cell.with(|at| black_box(unsafe { *at }));
+    }
+
+    /// Another thread writes to the cell once it sees that this one is done; nothing orders that.
+    fn race(retry: impl FnOnce(&Shared)) {
+        let (count, done) = Default::default();
+        let shared = Arc::new(Shared { cell: UnsafeCell::new(0), count, done });
+        let theirs = shared.clone();
+        let other = thread::spawn(move || {
+            theirs.count.store(5, Relaxed);
+            if theirs.done.load(Relaxed) == 1 {
+                // SAFETY: as above.
+                theirs.cell.with_mut(|at| unsafe { *at = 1 });
+            }
+        });
+        retry(&shared);
+        shared.done.store(1, Relaxed);
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn a_race_with_what_only_such_a_round_reads_is_found() {
+    is_found(Some(DataRace), || {
+        Shared::race(|shared| {
+            let mut old = shared.count.load(Relaxed);
+            while let Err(newer) = shared.count.compare_exchange(old, old + 1, Relaxed, Relaxed) {
+                shared.look();
+                old = newer;
+            }
+        });
+    });
+    is_found(Some(DataRace), || {
+        Shared::race(|shared| {
+            loop {
+                let old = shared.count.load(Relaxed);
+                if shared.count.compare_exchange(old, old + 1, Relaxed, Relaxed).is_ok() {
+                    break;
+                }
+                shared.look();
+            }
+        });
+    });
+    is_found(Some(DataRace), || {
+        Shared::race(|shared| {
+            while shared.count.load(Relaxed) == 0 {
+                shared.look();
+            }
+        });
+    });
+    is_found(Some(DataRace), || {
+        Shared::race(|shared| {
+            while shared.count.compare_exchange(5, 6, Relaxed, Relaxed).is_err() {
+                shared.look();
+            }
+        });
+    });
+}
+
+#[test]
+fn memory_that_only_such_a_round_reads_is_not_freed_too_early() {
+    is_found(Some(UseAfterFree), || {
+        let values = atomics([0, 0]);
+        let theirs = values.clone();
+        let boxed = Box::into_raw(Box::new(AtomicUsize::new(1))).expose_provenance();
+        // SAFETY: made above, and freed once.
+        let free = move || drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<AtomicUsize>(boxed)) });
+        let other = thread::spawn(move || {
+            theirs[0].store(5, Relaxed);
+            let last = theirs[1].load(Relaxed) == 1;
+            if last {
+                free();
+            }
+            last
+        });
+        // SAFETY: none, which is what is to be found.
+        let look = || unsafe { &*std::ptr::with_exposed_provenance::<AtomicUsize>(boxed) }.load(Relaxed);
+        let mut old = values[0].load(Relaxed);
+        while let Err(newer) = values[0].compare_exchange(old, old + 2, Relaxed, Relaxed) {
+            black_box(look());
+            old = newer;
+        }
+        values[1].store(1, Relaxed);
+        if !other.join().unwrap() {
+            free();
+        }
+    });
+}
