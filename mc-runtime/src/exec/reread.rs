@@ -133,7 +133,9 @@ impl Engine {
         let dead = self.loops.dead(frame.code);
         let around = Around { base: self.stack.base, shared: &self.shared };
         let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
-        let is_same = self.probe.asked == Some((at, self.as_modelled(operation)))
+        let frees = self.heap.as_ref().is_some_and(|heap| !heap.freed.is_empty() || heap.double_free.is_some());
+        let is_same = !frees
+            && self.probe.asked == Some((at, self.as_modelled(operation)))
             && is_equal(&self.probe.own, |look| own(frame, dead, around.base, look))
             && is_equal(&earlier.shared, |look| around.shared.all(look));
         if !is_same {
