@@ -50,16 +50,13 @@ struct Update {
     orders: usize,
 }
 
-/// How it is done, and with which orders: of the load, of the exchange, and of one that fails.
-type Orders = (fn(&Update, &[AtomicUsize; 2], &Cell<usize>) -> usize, [Ordering; 3]);
+type Retry = fn(&Update, &[AtomicUsize; 2], &Cell<usize>) -> usize;
 
+/// Of the load, of the exchange, and of one that fails: as constants, so that the code is what it is in a program.
 macro_rules! orders {
     ($([$load:ident, $success:ident, $failure:ident])*) => {
-        /// As constants: the code is what it is in a program.
-        const ORDERS: &[Orders] = &[$((
-            |update, locations, rounds| retry!(update, locations, rounds, $load, $success, $failure),
-            [$load, $success, $failure],
-        )),*];
+        const ORDERS: &[Retry] =
+            &[$(|update, locations, rounds| retry!(update, locations, rounds, $load, $success, $failure)),*];
     };
 }
 
@@ -257,7 +254,7 @@ fn take(step: &Step, locations: &[AtomicUsize; 2], rounds: &Cell<usize>) -> Opti
             None
         }
         Step::Swap(at, value) => Some(locations[*at].swap(*value, AcqRel)),
-        Step::Update(of) => Some((ORDERS[of.orders].0)(of, locations, rounds)),
+        Step::Update(of) => Some(ORDERS[of.orders](of, locations, rounds)),
     }
 }
 
@@ -266,12 +263,10 @@ fn combine(a: u64, b: u64) -> u64 {
 }
 
 /// Of the complete executions of a program.
-#[derive(Debug, PartialEq)]
 struct Outcomes {
     /// As bits of a hash.
     seen: Vec<u64>,
     executions: u64,
-    blocked: u64,
 }
 
 /// `None` where there are too many.
@@ -301,10 +296,7 @@ fn outcomes(
                 // The first are the scope's own, on whose stack the locations are.
                 let handles: Vec<_> = program[1..].iter().map(spawn).collect();
                 let own = run(&program[0], &locations);
-                handles
-                    .into_iter()
-                    .map(|handle| handle.join().expect("it does not panic"))
-                    .fold(own, |a, b| combine(a, b))
+                handles.into_iter().map(|handle| handle.join().expect("it does not panic")).fold(own, combine)
             });
             (seen, locations.map(AtomicUsize::into_inner))
         } else {
@@ -315,21 +307,20 @@ fn outcomes(
             };
             let handles: Vec<_> = program.iter().map(spawn).collect();
             let seen = handles.into_iter().map(|handle| handle.join().expect("it does not panic"));
-            (seen.fold(0_u64, |a, b| combine(a, b)), [0, 1].map(|at| locations[at].load(Relaxed)))
+            (seen.fold(0_u64, combine), [0, 1].map(|at| locations[at].load(Relaxed)))
         };
         let seen = end.into_iter().fold(seen, add) >> 48;
         SEEN[seen as usize / 64].fetch_or(1 << (seen % 64), Plain);
     });
     assert!(outcome.failures.is_empty(), "{outcome:?}");
     let seen = SEEN.iter().map(|word| word.load(Plain)).collect();
-    outcome.bounds.is_empty().then_some(Outcomes { seen, executions: outcome.executions, blocked: outcome.blocked })
+    outcome.bounds.is_empty().then_some(Outcomes { seen, executions: outcome.executions })
 }
 
 #[test]
 fn random_retries_have_the_outcomes_that_they_have_without_the_reduction() {
-    let (from, to) = (0, 600);
     let (mut fewer, mut compared, mut saved) = (0, 0, 0);
-    for seed in from..to {
+    for seed in 0..600 {
         let program: &'static Program = Box::leak(Box::new(Chance(seed).program()));
         let lend = seed % 3 == 0;
         for model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
@@ -347,5 +338,5 @@ fn random_retries_have_the_outcomes_that_they_have_without_the_reduction() {
             saved += expected.executions - found.executions.min(expected.executions);
         }
     }
-    assert!(compared > 1000 && fewer > 300 && saved > 10_000, "{compared} {fewer} {saved}");
+    assert!(compared > 1000 && fewer > 300 && saved > 5_000, "{compared} {fewer} {saved}");
 }
