@@ -73,10 +73,11 @@ impl Engine {
         }
         let graph = &self.explorer.graph;
         let me = self.me_ref();
-        let is_new = me.position == graph.thread(self.current).len();
+        let (events, next) = graph.thread(self.current).split_at(me.position);
+        // In a replay, it is known whether the thread stops here; but not whether it has gone on since it keeps this round.
+        let matters = next.first().is_none_or(|e| self.loops.touched.keeps_one && e.operation.code != Code::Block);
         // A weak compare-exchange that is next has chosen by now.
-        let mut events = graph.thread(self.current)[..me.position].iter().rev();
-        let last = events.find(|event| !event.chooses_weak()).filter(|_| is_new)?;
+        let last = events.iter().rev().find(|event| !event.chooses_weak()).filter(|_| matters)?;
         if !self.loops.leaves_retries_out() || self.heap.is_none() || last.writes || !last.reads() {
             return None;
         }

@@ -44,8 +44,14 @@ impl Touched {
 
     /// This is freed without an order. Does it matter?
     fn free(&mut self, range: Range<usize>) -> bool {
-        let end = self.freed.entry(range.start).or_insert(range.end);
-        *end = range.end.max(*end);
+        // Those that overlap are one, so that only the last that begins before a word can hold it.
+        let (mut start, mut end) = (range.start, range.end);
+        while let Some((known, until)) = self.freed.range(..end).next_back().filter(|(_, until)| **until > start) {
+            (start, end) = (start.min(*known), end.max(*until));
+            let known = *known;
+            self.freed.remove(&known);
+        }
+        self.freed.insert(start, end);
         self.left_out.range(range).next().is_some()
     }
 }
@@ -111,5 +117,34 @@ impl Engine {
         self.loops.touched.keeps_one = true;
         self.loops.guards.refute_all();
         Some(self.start_again())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_in_each_range_that_was_freed() {
+        let mut touched = Touched::default();
+        assert!(!touched.free(10..100));
+        assert!(!touched.free(20..30), "within it");
+        assert!(!touched.free(95..120), "across its end");
+        assert!(!touched.free(200..201));
+        let word = |number: usize| (number * size_of::<u64>(), 1);
+        for (number, freed) in [(9, false), (10, true), (50, true), (119, true), (120, false), (200, true)] {
+            let (at, size) = word(number);
+            assert_eq!(touched.leave_out(at, size), freed, "{number}");
+        }
+        assert!(touched.free(118..130), "where a round has been");
+    }
+
+    #[test]
+    fn it_makes_no_difference_which_comes_first() {
+        let mut touched = Touched::default();
+        assert!(!touched.touch(64, 16));
+        assert!(touched.leave_out(72, 1));
+        assert!(!touched.leave_out(80, 1));
+        assert!(touched.touch(80, 8));
     }
 }
