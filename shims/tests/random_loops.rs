@@ -3,11 +3,14 @@
 //! One test: rounds of a loop are told apart by all writable memory of the process, so nothing else may run in it.
 #![cfg(mc)]
 
+#[path = "common/chance.rs"]
+mod chance;
 mod common;
 
 use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
+use chance::Chance;
 use mc::hint::spin_loop;
 use mc::sync::atomic::AtomicUsize;
 use mc::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -28,15 +31,7 @@ enum Step {
 
 type Program = Vec<Vec<Step>>;
 
-/// Small numbers that look random.
-struct Chance(u64);
-
 impl Chance {
-    fn below(&mut self, n: u64) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % n) as usize
-    }
-
     fn step(&mut self) -> Step {
         let (at, values, seen) = (self.below(2), [self.below(4), self.below(4)], self.below(16) as u32);
         match self.below(5) {

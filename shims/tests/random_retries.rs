@@ -3,12 +3,15 @@
 //! One test: rounds of a loop are told apart by all writable memory of the process, so nothing else may run in it.
 #![cfg(mc)]
 
+#[path = "common/chance.rs"]
+mod chance;
 mod common;
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
+use chance::Chance;
 use mc::sync::Arc;
 use mc::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use mc::sync::atomic::{AtomicUsize, fence};
@@ -182,15 +185,7 @@ enum Step {
 
 type Program = Vec<Vec<Step>>;
 
-/// Small numbers that look random.
-struct Chance(u64);
-
 impl Chance {
-    fn below(&mut self, n: u64) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % n) as usize
-    }
-
     fn of<T: Copy>(&mut self, these: &[T]) -> T {
         these[self.below(these.len() as u64)]
     }

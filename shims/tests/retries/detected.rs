@@ -39,39 +39,36 @@ fn what_is_freed_once_before_the_loop_is_not_freed_twice() {
     });
 }
 
+/// Another thread changes the location; what is called frees a box each time, and is called once afterwards.
+fn free_again(retry: impl FnOnce(&AtomicUsize, &dyn Fn())) {
+    let count = atomics([0]);
+    let theirs = count.clone();
+    let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
+    let boxed = black_box(Box::into_raw(Box::new(0_u64)));
+    // SAFETY: none, which is what is to be found.
+    let free = || drop(unsafe { Box::from_raw(boxed) });
+    retry(&count[0], &free);
+    free();
+    other.join().unwrap();
+}
+
 #[test]
 fn what_each_round_frees_is_freed_twice() {
     is_found(Some(DoubleFree), || {
-        let count = atomics([0]);
-        let theirs = count.clone();
-        let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
-        let boxed = black_box(Box::into_raw(Box::new(0_u64)));
-        // SAFETY: none, which is what is to be found.
-        let free = || drop(unsafe { Box::from_raw(boxed) });
-        let mut old = count[0].load(Relaxed);
-        while let Err(newer) = count[0].compare_exchange(old, old + 2, Relaxed, Relaxed) {
-            free();
-            old = newer;
-        }
-        free();
-        other.join().unwrap();
+        free_again(|count, free| {
+            let mut old = count.load(Relaxed);
+            while let Err(newer) = count.compare_exchange(old, old + 2, Relaxed, Relaxed) {
+                free();
+                old = newer;
+            }
+        });
     });
     is_found(Some(DoubleFree), || {
-        let count = atomics([0]);
-        let theirs = count.clone();
-        let other = thread::spawn(move || black_box(theirs[0].fetch_add(1, Relaxed)));
-        let boxed = black_box(Box::into_raw(Box::new(0_u64)));
-        // SAFETY: as above.
-        let free = || drop(unsafe { Box::from_raw(boxed) });
-        loop {
-            let old = count[0].load(Relaxed);
-            if count[0].compare_exchange(old, old + 2, Relaxed, Relaxed).is_ok() {
-                break;
+        free_again(|count, free| {
+            while count.compare_exchange(count.load(Relaxed), 2, Relaxed, Relaxed).is_err() {
+                free();
             }
-            free();
-        }
-        free();
-        other.join().unwrap();
+        });
     });
 }
 
