@@ -382,7 +382,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
         let limit = if most.is_some_and(|m| seen >= m) {
             Some(bound("max_executions", most.unwrap_or(0)))
-        } else if self.time_limit.is_over(self.engine.late) {
+        } else if self.time_limit.is_over(self.engine.late, self.engine.order.len()) {
             Some(bound("time_limit", options.time_limit.unwrap_or(0)))
         } else if self.engine.kept > MOST_KEPT {
             Some(bound("max_memory", MOST_KEPT as u64))

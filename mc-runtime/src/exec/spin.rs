@@ -29,6 +29,8 @@ pub(crate) struct Rounds {
     kept: bool,
     /// A round that led nowhere was not left out.
     has_kept: bool,
+    /// How many bytes of states were copied since it was last looked at how much memory they take.
+    copied: usize,
     /// What was touched otherwise, in some round: where, and how many bytes.
     pub(super) touched: Vec<(usize, usize)>,
 }
@@ -156,6 +158,32 @@ impl Rounds {
         round
     }
 
+    /// The last state was copied. Where they take too much memory, the oldest ones are forgotten.
+    fn limit_memory(&mut self) {
+        let last = self.recent().next().map_or(0, |last| last.own.len() + last.shared.len() + last.image.len());
+        self.copied += last;
+        if self.copied > MOST_KEPT {
+            self.forget_oldest();
+        }
+    }
+
+    #[cold]
+    fn forget_oldest(&mut self) {
+        self.copied = 0;
+        let mut kept: usize = self.rounds.iter().map(Round::memory).sum();
+        // Behind the last one are those of before the last effect, or else the oldest.
+        let (all, after) = (self.rounds.len(), self.made % LONGEST);
+        let (newer, older) = self.rounds.split_at_mut(after.min(all));
+        let all_but_last = all.saturating_sub(1);
+        for round in older.iter_mut().chain(newer).take(all_but_last) {
+            if kept <= MOST_KEPT {
+                return;
+            }
+            kept -= round.memory();
+            (round.own, round.shared, round.image) = Default::default();
+        }
+    }
+
     /// The place of the next load.
     #[inline]
     fn next(&mut self) -> &mut Round {
@@ -171,6 +199,11 @@ impl Rounds {
 }
 
 impl Round {
+    /// How many bytes its state takes.
+    fn memory(&self) -> usize {
+        self.own.capacity() + self.shared.capacity() + self.image.capacity()
+    }
+
     /// Did it begin with this load?
     fn is_of(&self, new: &Arrival<'_>) -> bool {
         (self.asked.0, self.site, self.stack) == (new.asked.0, Some(new.site), new.frame.stack())
@@ -231,6 +264,9 @@ pub(super) enum Spin {
 
 /// How many loads back a round may have begun.
 const LONGEST: usize = 256;
+
+/// How many bytes the states of a thread's loads may take, but for the last one. In a test with much memory, few loads back are known.
+const MOST_KEPT: usize = 8 << 20;
 
 /// The loads that are known to be in loops.
 #[derive(Clone, Debug, Default)]
@@ -325,11 +361,13 @@ impl Loops {
         if self.rereads.begins_at(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }
+        rounds.limit_memory();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::state::Shared;
     use super::*;
     use std::panic::Location;
 
@@ -353,5 +391,29 @@ mod tests {
         assert!(!rounds.has(&of(0, load)), "it was too long ago");
         rounds.clear();
         assert!(!rounds.has(&of(last, load)));
+    }
+
+    #[test]
+    fn the_states_of_many_loads_take_no_more_than_some_memory() {
+        let frame = Frame { registers: [0; 6], code: 0 };
+        let memory = vec![0u8; MOST_KEPT / 4];
+        let mut shared = Shared::default();
+        shared.add(memory.as_ptr().addr(), memory.len());
+        let around = Around { base: frame.stack(), shared: &shared };
+        let site = Place::from(Location::caller());
+        let of = |at| Arrival { site, asked: (at, Operation::plain(Code::Load)), frame: &frame };
+        let mut loops = Loops { known: vec![site], ..Loops::default() };
+        let mut rounds = Rounds::default();
+        for _ in 0..2 {
+            for at in 0..2 * LONGEST {
+                loops.remember(&mut rounds, of(at), around);
+                let kept: usize = rounds.rounds.iter().map(Round::memory).sum();
+                assert!(kept <= 3 * MOST_KEPT, "{kept} after {at}");
+                assert_eq!(loops.arrive(&rounds, of(at), around), Spin::Repeats { reads: 1 });
+            }
+            assert_eq!(loops.arrive(&rounds, of(2 * LONGEST - 2), around), Spin::Repeats { reads: 2 });
+            assert_eq!(loops.arrive(&rounds, of(LONGEST + 1), around), Spin::No, "it was forgotten");
+            rounds.clear();
+        }
     }
 }
