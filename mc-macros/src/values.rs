@@ -63,7 +63,7 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
-    ("no_reduction", Form::Words(&["await", "barrier", "readers", "retry", "symmetry", "unused", "all"])),
+    ("no_reduction", Form::Words(&["await", "barrier", "readers", "retry", "symmetry", "unused", "value", "all"])),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -261,6 +261,7 @@ mod tests {
             "retry",
             "symmetry",
             "unused",
+            "value",
             "all",
             "retry,unused",
             "retry, all",

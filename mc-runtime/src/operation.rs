@@ -32,6 +32,11 @@ impl Order {
     pub(crate) fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
+
+    /// Of reads: does one of this ordering forbid nothing that one of the other in its place would allow?
+    pub(crate) fn asks_no_more_than(self, other: Order) -> bool {
+        (!self.acquires() || other.acquires()) && (self != Order::SeqCst || other == Order::SeqCst)
+    }
 }
 
 impl From<Ordering> for Order {
@@ -90,6 +95,9 @@ pub(crate) enum Code {
 
 /// In the round before a thread stops, a weak compare-exchange has failed for no reason, as it does not for ever.
 pub(crate) const BY_CHANCE: u32 = 1 << 31;
+
+/// In [`Code::Block`]: no round is repeated, but the thread has read what another execution shows as well (`explore::values`).
+pub(crate) const NO_ROUND: u32 = BY_CHANCE;
 
 /// Why a thread stops for good at a `Block` event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,6 +60,8 @@ pub enum Reduction {
     Symmetry,
     /// See [`Reductions::unused`].
     Unused,
+    /// See [`Reductions::value`].
+    Value,
     /// All of them.
     All,
 }
@@ -80,16 +82,25 @@ pub struct Reductions {
     pub symmetry: bool,
     /// The order of updates that commute, and what loads read, where nobody reads the result.
     pub unused: bool,
+    /// Which of several writes of one value a thread reads, where it then reads another of them.
+    pub value: bool,
 }
 
 impl Reductions {
-    const NONE: Self =
-        Self { awaits: false, barriers: false, readers: false, retry: false, symmetry: false, unused: false };
+    const NONE: Self = Self {
+        awaits: false,
+        barriers: false,
+        readers: false,
+        retry: false,
+        symmetry: false,
+        unused: false,
+        value: false,
+    };
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true, unused: true }
+        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true, unused: true, value: true }
     }
 }
 
@@ -104,6 +115,7 @@ impl Reductions {
             Reduction::Retry => Self { retry: false, ..self },
             Reduction::Symmetry => Self { symmetry: false, ..self },
             Reduction::Unused => Self { unused: false, ..self },
+            Reduction::Value => Self { value: false, ..self },
             Reduction::All => Self::NONE,
         }
     }
@@ -118,6 +130,7 @@ impl Reductions {
             retry: self.retry && other.retry,
             symmetry: self.symmetry && other.symmetry,
             unused: self.unused && other.unused,
+            value: self.value && other.value,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::exec::Engine;
 use crate::graph::Site;
 use crate::ids::EventId;
-use crate::operation::{BlockReason, Code, Operation, Order};
+use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::outcome;
 use crate::worker::TraceEvent;
@@ -114,6 +114,7 @@ pub(crate) fn operation(operation: &Operation) -> String {
         Code::Begin => "begins".to_owned(),
         Code::End => "ends".to_owned(),
         Code::Join => format!("join T{a}"),
+        Code::Block if b == u64::from(NO_ROUND) => "not followed: another execution shows the same".to_owned(),
         Code::Block if a == BlockReason::Spin as u64 => "spins for ever here".to_owned(),
         Code::Block => "assume(false)".to_owned(),
     }

@@ -1,6 +1,6 @@
 //! Random programs of which a reduction leaves something out, explored with it and without: no outcome may change.
 //!
-//! Source: `docs/reductions.md`, "Unused results", and "Symmetry" together with "Readers".
+//! Source: `docs/reductions.md`, "Unused results", "Equal values", and "Symmetry" together with "Readers".
 
 use mc_runtime::options::{MemoryModel, Options, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome};
@@ -102,6 +102,71 @@ fn op(rng: &mut Pcg64, register: &str, looks: f64, fences: f64) -> (NamedOp, boo
             let ord = pick(rng, synchronises);
             (Op::Fadd { loc: counter.to_owned(), val, reg: None, ord }, false)
         }
+    }
+}
+
+/// A program of two or three threads: some write few values to two locations, the others read one of them several times, and perhaps the other.
+pub fn values(seed: u64) -> Sample {
+    let mut rng = Pcg64::new(u128::from(seed), 7);
+    let relaxed = [0.5, 0.8, 1.0][rng.random_range(0..3)];
+    let fences = if rng.random_bool(0.2) { 0.1 } else { 0.0 };
+    let (mut threads, mut columns) = (Vec::new(), Vec::new());
+    for thread in 0..rng.random_range(2..=3) {
+        let mut ops: Vec<NamedOp> = Vec::new();
+        let reader = thread == 0 || rng.random_bool(0.3);
+        for number in 0..rng.random_range(if reader { 3..=4 } else { 2..=3 }) {
+            if rng.random_bool(fences) {
+                let orders = [Order::Acq, Order::Rel, Order::AcqRel, Order::Sc];
+                ops.push(Op::Fence { ord: orders[rng.random_range(0..4)] });
+                continue;
+            }
+            let reg = format!("r{number}");
+            let (op, reads) = if reader {
+                let loc = if number == 3 || number == 1 && rng.random_bool(0.2) { "y" } else { "x" }.to_owned();
+                read(&mut rng, number, Op::Load { loc, reg: Some(reg.clone()), ord: Order::Rlx }, relaxed)
+            } else {
+                write(&mut rng, &reg, relaxed)
+            };
+            if reads {
+                columns.push(format!("{thread}:{reg}"));
+            }
+            ops.push(op);
+        }
+        threads.push(ops);
+    }
+    let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
+    columns.extend(locations);
+    Sample { program: Program { threads }, columns, symmetric: false }
+}
+
+/// A load, or what else could stand in its place; and whether its register is of interest.
+fn read(rng: &mut Pcg64, number: usize, load: NamedOp, relaxed: f64) -> (NamedOp, bool) {
+    let Op::Load { loc, reg, .. } = load else { unreachable!("it is a load") };
+    let orders = [Order::Acq, Order::Sc];
+    let ord = if rng.random_bool(relaxed) { Order::Rlx } else { orders[rng.random_range(0..2)] };
+    let val = Value::Given(rng.random_range(0..=1));
+    let op = match rng.random_range(0..6) {
+        0 if number > 0 => Op::Xchg { loc, val, reg, ord },
+        1..4 if number == 2 => {
+            Op::Cas { loc, expected: Value::Register("r0".to_owned()), val, reg, ord, fail_ord: None }
+        }
+        4 => Op::Cas { loc, expected: Value::Given(2), val, reg, ord, fail_ord: None },
+        _ => Op::Load { loc, reg, ord },
+    };
+    (op, true)
+}
+
+/// A write, and whether its register is of interest.
+fn write(rng: &mut Pcg64, register: &str, relaxed: f64) -> (NamedOp, bool) {
+    let loc = if rng.random_bool(0.6) { "x" } else { "y" }.to_owned();
+    let (val, reg) = (Value::Given(rng.random_range(0..=1)), Some(register.to_owned()));
+    let orders = [Order::Rel, Order::Sc];
+    let ord = if rng.random_bool(relaxed) { Order::Rlx } else { orders[rng.random_range(0..2)] };
+    match rng.random_range(0..6) {
+        0 => (Op::Xchg { loc, val, reg, ord }, true),
+        1 => (Op::Fadd { loc, val, reg, ord }, true),
+        2 => (Op::Load { loc, reg, ord: ord.of_failure() }, true),
+        _ => (Op::Store { loc, val, ord }, false),
     }
 }
 

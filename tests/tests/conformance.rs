@@ -142,6 +142,13 @@ mod checked {
     }
 
     #[test]
+    fn which_of_several_equal_writes_is_read_changes_no_outcome() {
+        for model in [MemoryModel::Rc20, MemoryModel::Tso, MemoryModel::Sc] {
+            compare_without(Reduction::Value, reductions::values, model, 3_000, 250);
+        }
+    }
+
+    #[test]
     fn readers_and_writers_that_are_alike_have_all_outcomes() {
         for model in [MemoryModel::Rc20, MemoryModel::Sc] {
             compare_without(Reduction::Symmetry, reductions::alike, model, 300, 150);

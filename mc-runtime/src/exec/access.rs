@@ -8,7 +8,7 @@ use super::{Engine, Step};
 use crate::graph::event::Event;
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BlockReason, Code, Operation, Order};
+use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
 use crate::ops::{BARRIER_ORDER, Width};
 use crate::outcome::FailureKind;
 use std::hint::cold_path;
@@ -107,6 +107,7 @@ impl Engine {
             self.me().state = State::Source(source);
             return Step::Wait;
         }
+        or_return!(self.tries_value(at, operation, location, site, frame));
         let old = if reads { self.explorer.graph.value(location, rf) } else { 0 };
         let value = if reads { operation.result(old) } else { Some(operation.a) };
         if value.is_some() != writes {
@@ -164,6 +165,7 @@ impl Engine {
         }
         or_return!(self.is_between_joins());
         or_return!(self.follows_twin(operation, location, at, site));
+        or_return!(self.tries_value(at, operation, location, site, frame));
         let id = if operation.meets() {
             or_return!(self.is_crowded(operation, location));
             self.explorer.meet(self.current, *operation, location, site)
@@ -178,8 +180,10 @@ impl Engine {
                 Err(step) => return step,
             }
         } else {
+            self.explorer.leaves_values_out = self.me_ref().same_way;
             self.explorer.add_access(self.current, operation, location, &[], site)
         };
+        self.explorer.leaves_values_out = false;
         let event = self.explorer.graph.event(id);
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
@@ -250,6 +254,7 @@ impl Engine {
             let operation = self.explorer.graph.event(id).operation;
             return self.access_freed(&operation, site);
         }
+        let repeats = self.me_ref().same_way && self.ends_in_equal(id);
         self.executed_event();
         if let Some(message) = self.overlap_race(id) {
             cold_path();
@@ -270,6 +275,10 @@ impl Engine {
             }
         }
         self.trace(id, site, old);
+        if repeats {
+            cold_path();
+            self.me().repeats = Some(NO_ROUND);
+        }
         Step::Done(Accessed { old, wrote })
     }
 

@@ -12,7 +12,7 @@ use super::{Engine, Guide, Step};
 use crate::explore::Reading;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BlockReason, Code, Operation};
+use crate::operation::{BlockReason, Code, NO_ROUND, Operation};
 
 impl Engine {
     /// Is the read that the running thread is about to add to be tried?
@@ -74,6 +74,7 @@ impl Engine {
         self.later.clear();
         let me = &mut self.threads[thread.slot()];
         me.tried.push(value);
+        me.repeats = None;
         me.position -= 1;
         me.clock = clock;
         me.sleeps.retain(|(_, until)| *until <= clock);
@@ -144,16 +145,16 @@ impl Engine {
         }
     }
 
-    /// Is the running thread stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
-    /// this read and is otherwise the same, the thread waits for a newer value.
-    pub(super) fn is_hopeless(&self) -> bool {
+    /// The running thread stops after a round of so many reads. Is it stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
+    /// this read and is otherwise the same, the thread waits for a newer value; or it has read there what it has read here.
+    pub(super) fn is_hopeless(&self, reads: u32) -> bool {
         if !self.leaves_awaits_out() {
             return false;
         }
         let last = self.me_ref().position.checked_sub(1).map(|last| self.current.event(last));
         last.map(|id| self.explorer.graph.event(id)).is_some_and(|event| {
             let old = event.reads() && event.rf != self.explorer.graph.mo_max(event.location);
-            old && (event.settled || !event.added_max)
+            (old || reads == NO_ROUND) && (event.settled || !event.added_max)
         })
     }
 }

@@ -39,6 +39,7 @@ mod memory;
 mod outside;
 mod overlap;
 mod plain;
+mod probe;
 mod readers;
 #[cfg(feature = "unmodified")]
 mod repeated;
@@ -59,6 +60,7 @@ mod unsync;
 mod unused;
 #[cfg(feature = "unmodified")]
 mod unwritten;
+mod values;
 mod wakeups;
 mod weak;
 
@@ -180,7 +182,7 @@ pub(crate) struct Engine {
     locations: Locations,
     cells: Cells,
     loops: Loops,
-    probe: reread::Probe,
+    probe: probe::Probe,
     sections: Vec<crate::graph::readers::Section>,
     /// Of each thread the newest access of some memory.
     newest: Vec<EventId>,
@@ -272,7 +274,7 @@ impl Engine {
             locations: Locations::default(),
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
-            probe: reread::Probe::default(),
+            probe: probe::Probe::default(),
             newest: Vec::new(),
             runnable: Vec::new(),
             shared: state::Shared::default(),
@@ -455,7 +457,7 @@ impl Engine {
         me.position += 1;
         me.activity += 1;
         me.waiting = None;
-        (me.entered, me.repeats) = (false, None);
+        (me.entered, me.repeats, me.same_way) = (false, None, false);
         if let Some(heap) = &mut self.heap {
             heap.events = me.position as u32;
         }

@@ -34,7 +34,7 @@ impl Engine {
         } else {
             or_return!(self.turn(None));
             let stops = self.guide.stops_now(self.explorer.graph.len());
-            if let Some(reads) = stops.filter(|_| operation.code != Code::Block) {
+            if let Some(reads) = stops.or(self.me_ref().repeats).filter(|_| operation.code != Code::Block) {
                 return self.block(BlockReason::Spin, reads, site);
             }
             or_return!(self.leaves_twin(&operation));
@@ -166,7 +166,7 @@ impl Engine {
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
                 or_return!(self.leaves_twin(&operation));
-                if reason == BlockReason::Spin && self.is_hopeless() {
+                if reason == BlockReason::Spin && self.is_hopeless(reads) {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();
                 }

@@ -75,7 +75,8 @@ impl Engine {
         let Some(place) = site else { return };
         let graph = &self.explorer.graph;
         let from_here = || &graph.thread(self.current)[self.me_ref().position..];
-        if self.loops.keeps(place) && !from_here().iter().rev().any(|event| has_effect(graph, event)) {
+        let ends = || from_here().iter().rev().any(|event| has_effect(graph, event));
+        if self.loops.keeps(place) && (!ends() || self.is_before_equal()) {
             self.remember_round(at, operation, site, frame);
         } else {
             self.me().rounds.pass(&Arrival { site: place, asked: (at, *operation), frame });

@@ -7,7 +7,7 @@
 
 use super::guards::Guards;
 use super::liveness::{Liveness, Places};
-use super::reread::Rereads;
+use super::probe::Pairs;
 use super::state::{Around, Frame, image, own};
 use super::touched::Touched;
 use crate::operation::{BY_CHANCE, Code, Operation};
@@ -276,7 +276,10 @@ pub(super) struct Loops {
     liveness: Liveness,
     known: Vec<Place>,
     pub(super) guards: Guards,
-    pub(super) rereads: Rereads,
+    /// See `reread`.
+    pub(super) rereads: Pairs,
+    /// See `values`.
+    pub(super) values: Pairs,
     pub(super) touched: Touched,
     deepest: usize,
 }
@@ -304,7 +307,7 @@ impl Loops {
 
     /// Are there any, or other loads whose states are compared?
     pub(super) fn any(&self) -> bool {
-        !self.known.is_empty() || self.rereads.any()
+        !self.known.is_empty() || self.rereads.any() || self.values.any()
     }
 
     /// Is the load known to be in a loop?
@@ -314,7 +317,12 @@ impl Loops {
 
     /// Is its state kept?
     pub(super) fn keeps(&self, site: Place) -> bool {
-        self.knows(site) || self.rereads.begins_at(site)
+        self.knows(site) || self.goes_back_to(site)
+    }
+
+    /// May a thread be put back to it?
+    fn goes_back_to(&self, site: Place) -> bool {
+        self.rereads.begins_at(site) || self.values.begins_at(site)
     }
 
     /// The farthest from the base of a stack that a load was made.
@@ -358,7 +366,7 @@ impl Loops {
             copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
             copy(&mut round.shared, |look| around.shared.all(look));
         }
-        if self.rereads.begins_at(new.site) {
+        if self.goes_back_to(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }
         rounds.limit_memory();

@@ -10,6 +10,7 @@ mod revisit;
 mod symmetry;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use frontier::{Frontier, Item};
 pub(crate) use readers::MOST_SECTIONS;
@@ -32,6 +33,8 @@ pub(crate) struct Explorer {
     pub graph: Graph,
     /// What is left.
     pub frontier: Frontier,
+    /// Is a read of an older write left out that gets the same value as the one before it?
+    pub leaves_values_out: bool,
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
@@ -66,6 +69,7 @@ impl Explorer {
         Explorer {
             graph: Graph::new(),
             frontier,
+            leaves_values_out: false,
             model,
             buffers,
             revisit,
@@ -171,6 +175,10 @@ impl Explorer {
             let in_vain = tried.contains(&old) && event.operation.result(old).is_none();
             if event.operation.must_wait(old) || in_vain || write == event.rf {
                 continue;
+            }
+            let is_newest = index == self.graph.mo(event.location).len();
+            if self.leaves_values_out && !is_newest && self.repeats_value(id, write) {
+                continue; // nor would a write revisit it
             }
             let alone = event.operation.result(old).is_some() || event.operation.locks();
             let rival = coherence::rival(&self.graph, event.location, index).filter(|r| *r != id);

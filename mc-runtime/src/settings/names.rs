@@ -152,6 +152,7 @@ impl fmt::Display for Reduction {
             Self::Retry => "retry",
             Self::Symmetry => "symmetry",
             Self::Unused => "unused",
+            Self::Value => "value",
             Self::All => "all",
         })
     }
@@ -168,9 +169,10 @@ impl FromStr for Reduction {
             "retry" => Ok(Self::Retry),
             "symmetry" => Ok(Self::Symmetry),
             "unused" => Ok(Self::Unused),
+            "value" => Ok(Self::Value),
             "all" => Ok(Self::All),
             _ => Err(Expected(
-                "`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused` or `all`, or several with commas between",
+                "`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused`, `value` or `all`, or several with commas between",
             )),
         }
     }

@@ -7,6 +7,7 @@
 mod common;
 mod detected;
 mod newer;
+mod values;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -30,7 +30,7 @@ fn programs_with_std_types_have_the_counts_of_the_specification() {
     for (model, expected) in
         [("rc20", (|e| &e.expect.rc20) as fn(&Entry) -> &Expected), ("sc", |entry: &Entry| &entry.expect.sc)]
     {
-        let flags = ["--max-failures", "1000000", "--no-reduction", "symmetry", "--memory-model", model];
+        let flags = ["--max-failures", "1000000", "--no-reduction", "symmetry,value", "--memory-model", model];
         let run =
             fixture.cargo_mc(["test", "--std", "--test", "all", "--message-format", "json"].into_iter().chain(flags));
         let lines = run.lines_of("test");

@@ -1,0 +1,156 @@
+//! The running thread is put back to where an earlier read of its own was, which is answered a value, to see whether it comes to the same operation in the same state as now.
+//!
+//! Not here: why that is asked (`reread`, `values`), and what a state is (`state`).
+
+use super::access::Accessed;
+use super::spin::{Arrival, copy, is_equal};
+use super::state::{Around, Frame, image, own, put_back};
+use super::{Engine, Step};
+use crate::operation::Operation;
+use crate::place::Place;
+
+/// Where the two reads stand in the code.
+pub(super) type Pair = [Place; 2];
+
+/// The pairs that are known to be asked about, or to come to something else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pairs {
+    known: Vec<Pair>,
+    refuted: Vec<Pair>,
+}
+
+impl Pairs {
+    /// Are there any?
+    pub(super) fn any(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// Does one of them begin here?
+    pub(super) fn begins_at(&self, site: Place) -> bool {
+        self.known.iter().any(|[first, _]| *first == site)
+    }
+
+    pub(super) fn is_refuted(&self, pair: Pair) -> bool {
+        self.refuted.contains(&pair)
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Does the thread come from the earlier read to what follows the last one, if it sees what that has seen? See `reread`.
+    Newer,
+    /// Does it come to the next read again, if it sees the same value? See `values`.
+    Same,
+}
+
+/// What is being tried.
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    /// What, for which pair, and how many reads there were since the earlier one, itself included.
+    tried: Option<(Way, Pair, usize)>,
+    /// What the thread came to before it was put back, and in which state. As long as the latter can be said.
+    asked: Option<(usize, Operation)>,
+    own: Vec<u8>,
+}
+
+impl Probe {
+    /// Has the running thread been put back?
+    #[inline(always)]
+    pub(super) fn runs(&self) -> bool {
+        self.tried.is_some()
+    }
+
+    /// It is over.
+    pub(super) fn stop(&mut self) {
+        self.tried = None;
+    }
+
+    /// Something was done on the way whose traces are in no state.
+    pub(super) fn forget(&mut self) {
+        self.asked = None;
+    }
+}
+
+impl Engine {
+    fn pairs(&mut self, way: Way) -> &mut Pairs {
+        match way {
+            Way::Newer => &mut self.loops.rereads,
+            Way::Same => &mut self.loops.values,
+        }
+    }
+
+    /// Tries whether the running thread, which arrives somewhere, comes there from the read so many reads ago if that sees `value`: the step is its answer. A pair that is new is learned first.
+    /// `None`: it cannot be tried here.
+    pub(super) fn try_way(
+        &mut self,
+        (way, pair, reads): (Way, Pair, usize),
+        value: u64,
+        arrival: Arrival<'_>,
+    ) -> Option<Step<Accessed>> {
+        let pairs = self.pairs(way);
+        if !pairs.known.contains(&pair) {
+            pairs.known.push(pair);
+            return Some(self.start_again());
+        }
+        self.find_shared();
+        let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
+        // Nothing that is compared must have changed but its stack, whose end says where the thread was resumed from.
+        let same_end = earlier.image.last_chunk::<LINK>() == image(arrival.frame, self.stack.base).last_chunk();
+        if earlier.image.is_empty() || !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
+            return None;
+        }
+        let dead = self.loops.dead(arrival.frame.code);
+        copy(&mut self.probe.own, |look| own(arrival.frame, dead, self.stack.base, look));
+        (self.probe.tried, self.probe.asked) = (Some((way, pair, reads)), Some(arrival.asked));
+        Some(Step::Done(Accessed { old: value, wrote: false }))
+    }
+
+    /// The running thread was answered what it came to before: it is where it was at the earlier read.
+    #[inline(never)]
+    pub(super) fn begin_probe(&mut self, frame: &mut Frame) {
+        let Some((_, _, reads)) = self.probe.tried else { return };
+        if let Some(earlier) = self.me_ref().rounds.recent().nth(reads - 1) {
+            // SAFETY: the frame of the earlier read was at this address (who asks compares it), and the caller's functions are all that has run on this part of the stack.
+            unsafe { put_back(frame, &earlier.image) };
+        }
+    }
+
+    /// It comes to an access from there. Is that the same, in the same state?
+    #[cold]
+    pub(super) fn end_probe(&mut self, at: usize, operation: &Operation, frame: &Frame) -> Option<Step<Accessed>> {
+        let (way, _, reads) = self.probe.tried?;
+        self.find_shared();
+        let dead = self.loops.dead(frame.code);
+        let around = Around { base: self.stack.base, shared: &self.shared };
+        let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
+        let frees = self.heap.as_ref().is_some_and(|heap| !heap.freed.is_empty() || heap.double_free.is_some());
+        let is_same = !frees
+            && self.probe.asked == Some((at, self.as_modelled(operation)))
+            && is_equal(&self.probe.own, |look| own(frame, dead, around.base, look))
+            && is_equal(&earlier.shared, |look| around.shared.all(look));
+        if !is_same {
+            return Some(self.fails_probe());
+        }
+        self.probe.stop();
+        match way {
+            Way::Newer => self.repeats_reads(reads as u32),
+            Way::Same => self.me().same_way = true,
+        }
+        None
+    }
+
+    /// It does something else.
+    #[cold]
+    pub(super) fn fails_probe<T>(&mut self) -> Step<T> {
+        if let Some((way, pair, _)) = self.probe.tried.take() {
+            let pairs = self.pairs(way);
+            pairs.known.retain(|known| *known != pair);
+            pairs.refuted.push(pair);
+        }
+        self.start_again()
+    }
+}
+
+/// How many bytes at the end of a stack at most are a coroutine's link to what has resumed it.
+const LINK: usize = 32;

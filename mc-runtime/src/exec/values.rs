@@ -1,0 +1,76 @@
+//! A read that gets from another write the value that its thread has read directly before: it is as if both had read from that one.
+//!
+//! So the thread stops after it (`explore::values`). Whether what it does in between would be the same is tried, as in `reread`: it is put back to where the earlier read was, which is answered the same value again, and
+//! has to come to the same operation in the same state. Where it does not, as in a stack whose top is the same again and what is below it is not, nothing is left out. Where plain accesses are seen, a difference would be a data race.
+//! The argument is in `docs/reductions.md`.
+
+use super::access::Accessed;
+use super::probe::Way;
+use super::spin::Arrival;
+use super::state::Frame;
+use super::{Engine, Guide, Step};
+use crate::graph::Site;
+use crate::ids::{EventId, LocationId};
+use crate::operation::Operation;
+
+impl Engine {
+    /// The running thread is about to add a read, or to replay its last event. If that may get from another write the value that was read before, the way there is tried.
+    #[inline]
+    pub(super) fn tries_value(
+        &mut self,
+        at: usize,
+        operation: &Operation,
+        location: LocationId,
+        site: Site,
+        frame: &Frame,
+    ) -> Option<Step<Accessed>> {
+        let (me, thread) = (self.me_ref(), self.current);
+        let repeats = match self.explorer.graph.thread(thread).len() - me.position {
+            0 => self.explorer.may_repeat_value(thread, operation, location),
+            1 => self.ends_in_equal(self.next_event()),
+            _ => false,
+        };
+        if !repeats || me.same_way {
+            return None;
+        }
+        self.try_value(Arrival { site: site?, asked: (at, *operation), frame }, location)
+    }
+
+    #[inline(never)]
+    fn try_value(&mut self, arrival: Arrival<'_>, location: LocationId) -> Option<Step<Accessed>> {
+        if !self.options.reductions.value || !matches!(self.guide, Guide::Explore) || self.heap.is_none() {
+            return None;
+        }
+        #[cfg(feature = "unmodified")]
+        if crate::instrumentation::is_on() {
+            self.me().same_way = true;
+            return None;
+        }
+        let graph = &self.explorer.graph;
+        let before = &graph.thread(self.current)[..self.me_ref().position];
+        let last = before.iter().rev().find(|event| !event.chooses_weak())?;
+        let value = graph.value(location, last.rf);
+        let earlier = self.me_ref().rounds.recent().next()?;
+        let pair = [earlier.site?, arrival.site];
+        let is_it = earlier.asked.1 == last.operation && earlier.stack == arrival.frame.stack();
+        if !is_it || self.loops.values.is_refuted(pair) {
+            return None;
+        }
+        self.try_way((Way::Same, pair, 1), value, arrival)
+    }
+
+    /// Is the event a read that gets from another write the value which its thread has read before?
+    pub(super) fn ends_in_equal(&self, id: EventId) -> bool {
+        let event = self.explorer.graph.event(id);
+        event.reads() && self.explorer.repeats_value(id, event.rf)
+    }
+
+    /// The running thread replays a read. Is its last event, directly afterwards, such a read?
+    pub(super) fn is_before_equal(&self) -> bool {
+        let events = self.explorer.graph.thread(self.current);
+        let last = events.len() - 1;
+        let between = events.get(self.me_ref().position + 1..last);
+        between.is_some_and(|events| events.iter().all(|event| event.chooses_weak()))
+            && self.ends_in_equal(self.current.event(last))
+    }
+}
