@@ -3,7 +3,7 @@
 use super::Graph;
 use super::clock::{ClockRef, Clocks};
 use super::event::{Event, Message};
-use crate::ids::{EventId, LocationId, ThreadId};
+use crate::ids::{EventId, ThreadId};
 
 /// Which events a revisit keeps: of each thread the first so many, and the revisited read.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,6 @@ impl Graph {
         for slot in 0..from.mo.len() {
             self.copy_location(from, slot);
         }
-        self.readers[..from.readers.len()].copy_from_slice(&from.readers);
         let settled = from.prefix(write);
         for thread in &self.ranks {
             let events = self.threads[thread.slot()].iter_mut();
@@ -58,12 +57,12 @@ impl Graph {
 
     fn clear_for(&mut self, from: &Graph) {
         self.clear();
-        self.initial.clear();
-        self.initial.extend_from_slice(&from.initial);
-        self.mo.resize_with(from.mo.len().max(self.mo.len()), Vec::new);
-        self.reads.resize_with(self.mo.len(), Vec::new);
-        self.readers.resize(self.mo.len(), 0);
-        self.initial.resize(self.mo.len(), 0);
+        let needed = from.mo.len();
+        if self.mo.len() < needed {
+            self.make_locations(needed);
+        }
+        self.initial[..needed].copy_from_slice(&from.initial);
+        self.readers[..needed].copy_from_slice(&from.readers);
     }
 
     /// Copies the threads whose spawn is kept.
@@ -112,15 +111,16 @@ impl Graph {
     }
 
     fn copy_location(&mut self, from: &Graph, slot: usize) {
-        let threads = &self.threads;
-        let kept = |id: &EventId| threads.get(id.thread.slot()).is_some_and(|t| (id.index as usize) < t.len());
-        self.reads[slot].extend(from.reads[slot].iter().copied().filter(kept));
-        let writes = &from.mo[slot];
-        let same = writes.iter().position(|write| !kept(write)).unwrap_or(writes.len());
-        self.mo[slot].extend_from_slice(&writes[..same]);
-        self.mo[slot].extend(writes[same..].iter().copied().filter(kept));
-        if self.mo[slot].len() > same {
-            self.number(LocationId(slot as u32), same);
+        for read in &from.reads[slot] {
+            if self.contains(*read) {
+                self.reads[slot].push(*read);
+            }
+        }
+        for write in &from.mo[slot] {
+            if self.contains(*write) {
+                self.mo[slot].push(*write);
+                self.event_mut(*write).place = self.mo[slot].len() as u32;
+            }
         }
     }
 
