@@ -84,11 +84,12 @@ pub(crate) struct Frontier {
     items: Vec<Item>,
     /// Where the items of the running graph begin.
     base: usize,
-    /// Depth first: the graphs below the running one, and where the items of each begin.
+    /// Depth first: the graphs below the running one, and where the items of each begin. After them, graphs whose memory is kept.
     below: Vec<(Graph, usize)>,
+    /// How many are below it.
+    depth: usize,
     /// In another order: items with their own prefix.
     heap: BinaryHeap<Queued>,
-    spare: Vec<Graph>,
     sequence: u64,
     limit: Option<(u64, Drop)>,
     dropped: u64,
@@ -138,8 +139,8 @@ impl Frontier {
             Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
             Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) | Strategy::Pos => Discipline::Dfs,
         };
-        let (items, below, heap, spare) = Default::default();
-        Frontier { discipline, items, base: 0, below, heap, spare, sequence: 0, limit, dropped: 0 }
+        let (items, below, heap) = Default::default();
+        Frontier { discipline, items, base: 0, below, depth: 0, heap, sequence: 0, limit, dropped: 0 }
     }
 
     /// How many items wait.
@@ -164,24 +165,23 @@ impl Frontier {
         }
         self.items.swap(0, kept);
         self.items.truncate(1);
-        self.base = 0;
-        self.spare.extend(self.below.drain(..).map(|(graph, _)| graph));
+        (self.base, self.depth) = (0, 0);
         count
     }
 
     /// Goes back to the graph below the running one.
     fn ascend(&mut self, graph: &mut Graph) -> Option<()> {
-        let (below, base) = self.below.pop()?;
-        self.base = base;
-        self.spare.push(std::mem::replace(graph, below));
+        self.depth = self.depth.checked_sub(1)?;
+        let (below, base) = &mut self.below[self.depth];
+        self.base = *base;
+        exchange(graph, below);
         Some(())
     }
 
     /// Forgets all items.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
-        self.base = 0;
-        self.spare.extend(self.below.drain(..).map(|(graph, _)| graph));
+        (self.base, self.depth) = (0, 0);
         self.heap.clear();
     }
 
@@ -228,15 +228,22 @@ impl Frontier {
 
     /// Puts the running graph aside and another in its place, still to be filled; returns the one put aside.
     pub(super) fn descend(&mut self, graph: &mut Graph) -> &Graph {
-        let fresh = self.spare.pop().unwrap_or_default();
-        let aside = std::mem::replace(graph, fresh);
-        if matches!(self.discipline, Discipline::Dfs) {
-            self.below.push((aside, self.base));
-            self.base = self.items.len();
-            &self.below.last().expect("just pushed").0
-        } else {
-            self.spare.push(aside);
-            self.spare.last().expect("just pushed")
+        if self.depth == self.below.len() {
+            std::hint::cold_path();
+            self.below.push(Default::default());
         }
+        let (below, base) = &mut self.below[self.depth];
+        exchange(graph, below);
+        if matches!(self.discipline, Discipline::Dfs) {
+            *base = std::mem::replace(&mut self.base, self.items.len());
+            self.depth += 1;
+        }
+        below
     }
+}
+
+/// Lets two graphs change places. Many instructions, so once.
+#[inline(never)]
+fn exchange(a: &mut Graph, b: &mut Graph) {
+    std::mem::swap(a, b);
 }

@@ -30,10 +30,12 @@ impl Explorer {
         }
     }
 
+    #[inline(never)]
     fn push_revisits_of(&mut self, write: EventId, basis: Basis) {
+        let Some(earliest) = self.earliest_revisitable(write) else { return };
         let mut found = std::mem::take(&mut self.revisit.found);
         found.clear();
-        self.find_revisits(write, &mut found);
+        self.find_revisits(write, earliest, &mut found);
         let len = self.graph.len() as u32;
         for read in found.drain(..).rev() {
             self.push(Item::Revisit { len, write, read, basis });
@@ -41,19 +43,31 @@ impl Explorer {
         self.revisit.found = found;
     }
 
-    fn find_revisits(&mut self, write: EventId, found: &mut Vec<EventId>) {
+    /// The stamp of the first read that is not before the new write, and may be revisited.
+    fn earliest_revisitable(&self, write: EventId) -> Option<u32> {
+        // As many are looked at sooner than it is found out where to begin.
+        const FEW: usize = 8;
         let graph = &self.graph;
         let location = graph.event(write).location;
-        let reads = graph.reads(location);
+        let mut reads = graph.reads(location);
+        let prefix = graph.prefix(write);
+        if reads.len() > FEW {
+            // Reads are listed in the order of their addition, so the first ones are in the prefix.
+            let readers = graph.ranks().iter().filter(|t| graph.may_have_read(**t, location));
+            let first = readers.filter_map(|t| graph.thread(*t).get(prefix.of(*t) as usize)).map(|x| x.stamp).min()?;
+            reads = &reads[reads.partition_point(|read| graph.event(*read).stamp < first)..];
+        }
+        let mut outside = reads.iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
+        outside.find(|event| event.is_revisitable()).map(|event| event.stamp)
+    }
+
+    #[inline(never)]
+    fn find_revisits(&mut self, write: EventId, earliest: u32, found: &mut Vec<EventId>) {
+        let graph = &self.graph;
+        let location = graph.event(write).location;
         let rival = rival(graph, write);
         let Buffers { cut, deleted, .. } = &mut self.revisit;
         let prefix = graph.prefix(write);
-        // Reads are listed in the order of their addition, so the first ones are in the prefix.
-        let readers = graph.ranks().iter().filter(|t| graph.may_have_read(**t, location));
-        let first = readers.filter_map(|t| graph.thread(*t).get(prefix.of(*t) as usize)).map(|x| x.stamp).min();
-        let begins = first.map_or(reads.len(), |first| reads.partition_point(|read| graph.event(*read).stamp < first));
-        let mut outside = reads[begins..].iter().filter(|read| !prefix.contains(**read)).map(|r| graph.event(*r));
-        let Some(earliest) = outside.find(|event| event.is_revisitable()).map(|event| event.stamp) else { return };
         deleted.clear();
         cut.keep_all(graph);
         for &x in graph.order()[earliest as usize..].iter().rev() {

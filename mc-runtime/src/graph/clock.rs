@@ -50,7 +50,7 @@ impl Past<'_> {
 }
 
 /// All rows of a graph, in the order in which they were made; truncating a graph truncates them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Clocks {
     /// Each row is its length, then the components. The first word is not used; then comes the empty row.
     data: Vec<u32>,
@@ -59,6 +59,17 @@ pub(crate) struct Clocks {
 impl Default for Clocks {
     fn default() -> Self {
         Clocks { data: vec![0, 0] }
+    }
+}
+
+impl Clone for Clocks {
+    fn clone(&self) -> Self {
+        Clocks { data: self.data.clone() }
+    }
+
+    /// Keeps its memory.
+    fn clone_from(&mut self, other: &Self) {
+        self.data.clone_from(&other.data);
     }
 }
 
@@ -135,12 +146,6 @@ impl Clocks {
         assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
         self.data.push(len as u32);
         ClockRef(at)
-    }
-
-    /// Copies all rows of another graph that were made before `mark`, under the same names. There are none yet.
-    pub(crate) fn copy_first(&mut self, from: &Clocks, mark: u32) {
-        self.data.clear();
-        self.data.extend_from_slice(&from.data[..mark as usize]);
     }
 
     /// Copies a row of another graph.

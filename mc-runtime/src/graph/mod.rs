@@ -193,15 +193,21 @@ impl Graph {
     pub(crate) fn set_initial(&mut self, location: LocationId, value: u64) {
         let needed = location.slot() + 1;
         if self.mo.len() < needed {
-            self.mo.resize_with(needed, Vec::new);
-            self.reads.resize_with(needed, Vec::new);
-            self.readers.resize(needed, 0);
-            self.initial.resize(needed, 0);
+            self.make_locations(needed);
         }
         if self.reads[location.slot()].is_empty() {
             self.readers[location.slot()] = 0; // of what had its name before
         }
         self.initial[location.slot()] = value;
+    }
+
+    /// Makes names of locations, up to so many.
+    #[cold]
+    fn make_locations(&mut self, needed: usize) {
+        self.mo.resize_with(needed, Vec::new);
+        self.reads.resize_with(needed, Vec::new);
+        self.readers.resize(needed, 0);
+        self.initial.resize(needed, 0);
     }
 
     /// While an execution is replayed, values are what the thread passes now.

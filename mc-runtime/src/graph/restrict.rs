@@ -3,7 +3,7 @@
 use super::Graph;
 use super::clock::{ClockRef, Clocks};
 use super::event::{Event, Message};
-use crate::ids::{EventId, LocationId, ThreadId};
+use crate::ids::{EventId, ThreadId};
 
 /// Which events a revisit keeps: of each thread the first so many, and the revisited read.
 #[derive(Clone, Debug, Default)]
@@ -38,15 +38,10 @@ impl Graph {
         let waits = source.operation.locks() || source.operation.must_wait(from.value(source.location, write));
         self.clear_for(from);
         self.copy_threads(from, cut);
-        self.copy_first(from, source);
-        for &id in &from.order[source.stamp as usize..] {
-            if cut.keeps(id) && !(waits && id == read) {
-                self.copy_event(from, id, id != read);
-            }
-        }
-        for (location, writes) in from.mo.iter().enumerate() {
-            self.mo[location].extend(writes.iter().filter(|w| cut.keeps(**w) && !(waits && **w == read)));
-            self.number(LocationId(location as u32), 0);
+        self.copy_events(from, cut, waits);
+        self.copy_order(from, source.stamp as usize);
+        for slot in 0..from.mo.len() {
+            self.copy_location(from, slot);
         }
         let settled = from.prefix(write);
         for thread in &self.ranks {
@@ -62,12 +57,12 @@ impl Graph {
 
     fn clear_for(&mut self, from: &Graph) {
         self.clear();
-        self.initial.clear();
-        self.initial.extend_from_slice(&from.initial);
-        self.mo.resize_with(from.mo.len().max(self.mo.len()), Vec::new);
-        self.reads.resize_with(self.mo.len(), Vec::new);
-        self.readers.resize(self.mo.len(), 0);
-        self.initial.resize(self.mo.len(), 0);
+        let needed = from.mo.len();
+        if self.mo.len() < needed {
+            self.make_locations(needed);
+        }
+        self.initial[..needed].copy_from_slice(&from.initial);
+        self.readers[..needed].copy_from_slice(&from.readers);
     }
 
     /// Copies the threads whose spawn is kept.
@@ -85,35 +80,59 @@ impl Graph {
         self.threads.resize_with(slots.max(self.threads.len()), Vec::new);
     }
 
-    /// Copies all events that were added before `end`, as they are, with their clocks.
-    fn copy_first(&mut self, from: &Graph, end: &Event) {
-        self.order.extend_from_slice(&from.order[..end.stamp as usize]);
-        self.clocks.copy_first(&from.clocks, end.mark);
+    /// Copies the events that are kept, as they are.
+    fn copy_events(&mut self, from: &Graph, cut: &Cut, waits: bool) {
         for thread in &self.ranks {
-            let events = from.thread(*thread);
-            let events = &events[..events.partition_point(|e| e.stamp < end.stamp)];
-            self.seq_cst += events.iter().filter(|e| e.is_seq_cst()).count() as u32;
-            self.threads[thread.slot()].extend_from_slice(events);
+            let read = !waits && cut.read.is_some_and(|read| read.thread == *thread);
+            let keep = cut.keep[thread.slot()] as usize + usize::from(read);
+            self.threads[thread.slot()].extend_from_slice(&from.thread(*thread)[..keep]);
         }
-        for (mine, theirs) in self.reads.iter_mut().zip(&from.reads) {
-            let before = theirs.partition_point(|id| from.event(*id).stamp < end.stamp);
-            mine.extend_from_slice(&theirs[..before]);
-        }
-        self.readers[..from.readers.len()].copy_from_slice(&from.readers);
     }
 
-    fn copy_event(&mut self, from: &Graph, id: EventId, with_clocks: bool) {
-        let mut event = *from.event(id);
-        (event.stamp, event.mark) = (self.order.len() as u32, self.clocks.mark());
-        if with_clocks {
+    /// Gives them their order, which begins with the same ones as that of `from`, and their clocks.
+    fn copy_order(&mut self, from: &Graph, same: usize) {
+        self.order.extend_from_slice(&from.order[..same]);
+        self.seq_cst = from.seq_cst;
+        for id in &from.order[same..] {
+            if self.contains(*id) {
+                self.event_mut(*id).stamp = self.order.len() as u32;
+                self.order.push(*id);
+            } else {
+                self.seq_cst -= u32::from(from.event(*id).is_seq_cst());
+            }
+        }
+        // Rows of events that are gone do no harm, until they are too many.
+        const ROWS: usize = if cfg!(feature = "axioms") { 1 } else { 4 };
+        if from.clocks.mark() as usize <= ROWS * from.order.len() * (from.slots() + 1) {
+            self.clocks.clone_from(&from.clocks);
+        } else {
+            self.copy_all_clocks(from);
+        }
+    }
+
+    fn copy_location(&mut self, from: &Graph, slot: usize) {
+        for read in &from.reads[slot] {
+            if self.contains(*read) {
+                self.reads[slot].push(*read);
+            }
+        }
+        for write in &from.mo[slot] {
+            if self.contains(*write) {
+                self.mo[slot].push(*write);
+                self.event_mut(*write).place = self.mo[slot].len() as u32;
+            }
+        }
+    }
+
+    #[cold]
+    fn copy_all_clocks(&mut self, from: &Graph) {
+        for index in 0..self.order.len() {
+            let id = self.order[index];
+            let mut event = *self.event(id);
+            event.mark = self.clocks.mark();
             self.copy_clocks(from, id, &mut event);
+            *self.event_mut(id) = event;
         }
-        self.order.push(id);
-        if event.reads() {
-            self.add_read(id, event.location);
-        }
-        self.seq_cst += u32::from(event.is_seq_cst());
-        self.threads[id.thread.slot()].push(event);
     }
 
     /// Copies the clocks of an event, sharing rows with the event before it where they were shared.
