@@ -8,7 +8,7 @@ use super::{Engine, Step};
 use crate::graph::event::Event;
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
+use crate::operation::{BlockReason, Code, Operation, Order};
 use crate::ops::{BARRIER_ORDER, Width};
 use crate::outcome::FailureKind;
 use std::hint::cold_path;
@@ -31,13 +31,13 @@ impl Engine {
         site: Site,
         frame: &mut Frame,
     ) -> Step<Accessed> {
-        if self.probe.runs() {
+        if self.probe.is_on() {
             or_return!(self.end_probe(at, operation, frame));
         }
         let step = self.access(at, operation, site, frame);
-        if self.probe.runs() {
+        if self.probe.is_on() {
             cold_path();
-            self.begin_probe(frame);
+            self.go_on_probing(&step, frame);
         }
         step
     }
@@ -107,7 +107,6 @@ impl Engine {
             self.me().state = State::Source(source);
             return Step::Wait;
         }
-        or_return!(self.tries_value(at, operation, location, site, frame));
         let old = if reads { self.explorer.graph.value(location, rf) } else { 0 };
         let value = if reads { operation.result(old) } else { Some(operation.a) };
         if value.is_some() != writes {
@@ -115,6 +114,9 @@ impl Engine {
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
         if reads {
+            if self.explorer.graph.thread(id.thread).len() == id.index as usize + 1 {
+                or_return!(self.tries_value(at, operation, location, site, frame));
+            }
             self.remember_replayed(at, operation, site, frame);
         }
         self.replayed += 1;
@@ -180,10 +182,8 @@ impl Engine {
                 Err(step) => return step,
             }
         } else {
-            self.explorer.leaves_values_out = self.me_ref().same_way;
             self.explorer.add_access(self.current, operation, location, &[], site)
         };
-        self.explorer.leaves_values_out = false;
         let event = self.explorer.graph.event(id);
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
@@ -254,7 +254,6 @@ impl Engine {
             let operation = self.explorer.graph.event(id).operation;
             return self.access_freed(&operation, site);
         }
-        let repeats = self.me_ref().same_way && self.ends_in_equal(id);
         self.executed_event();
         if let Some(message) = self.overlap_race(id) {
             cold_path();
@@ -275,10 +274,6 @@ impl Engine {
             }
         }
         self.trace(id, site, old);
-        if repeats {
-            cold_path();
-            self.me().repeats = Some(NO_ROUND);
-        }
         Step::Done(Accessed { old, wrote })
     }
 

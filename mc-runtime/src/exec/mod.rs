@@ -336,6 +336,7 @@ impl Engine {
         self.locations.reset();
         self.cells.reset();
         self.probe.stop();
+        self.explorer.same_way = None;
         #[cfg(feature = "unmodified")]
         {
             self.outside.reset();
@@ -457,7 +458,7 @@ impl Engine {
         me.position += 1;
         me.activity += 1;
         me.waiting = None;
-        (me.entered, me.repeats, me.same_way) = (false, None, false);
+        (me.entered, me.repeats) = (false, None);
         if let Some(heap) = &mut self.heap {
             heap.events = me.position as u32;
         }

@@ -47,23 +47,37 @@ pub(super) enum Way {
 /// What is being tried.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// What, for which pair, and how many reads there were since the earlier one, itself included.
-    tried: Option<(Way, Pair, usize)>,
+    doing: Doing,
     /// What the thread came to before it was put back, and in which state. As long as the latter can be said.
     asked: Option<(usize, Operation)>,
     own: Vec<u8>,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Doing {
+    #[default]
+    Nothing,
+    /// The running thread has been put back: what is asked, for which pair, and how many reads there were since the earlier one, itself included.
+    Runs(Way, Pair, usize),
+    /// A thread has come to the same read again, as [`Way::Same`] asks, and has yet to make it: `Explorer::same_way`.
+    Arrived,
+}
+
 impl Probe {
+    #[inline(always)]
+    pub(super) fn is_on(&self) -> bool {
+        self.doing != Doing::Nothing
+    }
+
     /// Has the running thread been put back?
     #[inline(always)]
     pub(super) fn runs(&self) -> bool {
-        self.tried.is_some()
+        matches!(self.doing, Doing::Runs(..))
     }
 
     /// It is over.
     pub(super) fn stop(&mut self) {
-        self.tried = None;
+        self.doing = Doing::Nothing;
     }
 
     /// Something was done on the way whose traces are in no state.
@@ -102,14 +116,20 @@ impl Engine {
         }
         let dead = self.loops.dead(arrival.frame.code);
         copy(&mut self.probe.own, |look| own(arrival.frame, dead, self.stack.base, look));
-        (self.probe.tried, self.probe.asked) = (Some((way, pair, reads)), Some(arrival.asked));
+        (self.probe.doing, self.probe.asked) = (Doing::Runs(way, pair, reads), Some(arrival.asked));
         Some(Step::Done(Accessed { old: value, wrote: false }))
     }
 
-    /// The running thread was answered what it came to before: it is where it was at the earlier read.
+    /// The running thread has been answered what it came to before: it is where it was at the earlier read. Or it has made the read to which it has come again.
     #[inline(never)]
-    pub(super) fn begin_probe(&mut self, frame: &mut Frame) {
-        let Some((_, _, reads)) = self.probe.tried else { return };
+    pub(super) fn go_on_probing(&mut self, step: &Step<Accessed>, frame: &mut Frame) {
+        let Doing::Runs(_, _, reads) = self.probe.doing else {
+            if matches!(step, Step::Done(_)) && self.explorer.same_way == Some(self.current) {
+                self.probe.stop();
+                self.stop_at_value();
+            }
+            return;
+        };
         if let Some(earlier) = self.me_ref().rounds.recent().nth(reads - 1) {
             // SAFETY: the frame of the earlier read was at this address (who asks compares it), and the caller's functions are all that has run on this part of the stack.
             unsafe { put_back(frame, &earlier.image) };
@@ -119,7 +139,7 @@ impl Engine {
     /// It comes to an access from there. Is that the same, in the same state?
     #[cold]
     pub(super) fn end_probe(&mut self, at: usize, operation: &Operation, frame: &Frame) -> Option<Step<Accessed>> {
-        let (way, _, reads) = self.probe.tried?;
+        let Doing::Runs(way, _, reads) = self.probe.doing else { return None };
         self.find_shared();
         let dead = self.loops.dead(frame.code);
         let around = Around { base: self.stack.base, shared: &self.shared };
@@ -135,15 +155,20 @@ impl Engine {
         self.probe.stop();
         match way {
             Way::Newer => self.repeats_reads(reads as u32),
-            Way::Same => self.me().same_way = true,
+            Way::Same => self.arrive_again(),
         }
         None
+    }
+
+    /// The running thread comes to its next read from the last one in the same way again.
+    pub(super) fn arrive_again(&mut self) {
+        (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, Some(self.current));
     }
 
     /// It does something else.
     #[cold]
     pub(super) fn fails_probe<T>(&mut self) -> Step<T> {
-        if let Some((way, pair, _)) = self.probe.tried.take() {
+        if let Doing::Runs(way, pair, _) = std::mem::take(&mut self.probe.doing) {
             let pairs = self.pairs(way);
             pairs.known.retain(|known| *known != pair);
             pairs.refuted.push(pair);

@@ -139,8 +139,6 @@ pub(crate) struct Thread {
     pub entered: bool,
     /// It came to that access with the state of an earlier round, of so many reads; or it stops before its next event for another reason: [`NO_ROUND`](crate::operation::NO_ROUND).
     pub repeats: Option<u32>,
-    /// It has come from its last read to that access again, when it was put back to it; see `values`.
-    pub same_way: bool,
     /// Its last event, if that is a read that may be taken back.
     pub open: Option<Open>,
     /// The values that it has read in vain where it is.
@@ -256,7 +254,6 @@ impl Default for Thread {
             left: Vec::new(),
             entered: false,
             repeats: None,
-            same_way: false,
             open: None,
             tried: Vec::new(),
             unreadable: Vec::new(),
@@ -318,7 +315,7 @@ impl Thread {
         (self.is_told_apart, self.has_result) = (false, false);
         (self.waiting, self.has_time_out) = (None, false);
         self.rounds.clear();
-        (self.entered, self.repeats, self.same_way, self.open) = (false, None, false, None);
+        (self.entered, self.repeats, self.open) = (false, None, None);
         self.forget_tries();
         self.spurious = 0;
         self.drawn = 0;

@@ -11,11 +11,11 @@ use super::state::Frame;
 use super::{Engine, Guide, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId};
-use crate::operation::Operation;
+use crate::operation::{NO_ROUND, Operation};
 
 impl Engine {
-    /// The running thread is about to add a read, or to replay its last event. If that may get from another write the value that was read before, the way there is tried.
-    #[inline]
+    /// The running thread is about to add an access, or to replay one. If that is a read which may get from another write the value that was read before, the way there is tried.
+    #[inline(always)]
     pub(super) fn tries_value(
         &mut self,
         at: usize,
@@ -24,13 +24,7 @@ impl Engine {
         site: Site,
         frame: &Frame,
     ) -> Option<Step<Accessed>> {
-        let (me, thread) = (self.me_ref(), self.current);
-        let repeats = match self.explorer.graph.thread(thread).len() - me.position {
-            0 => self.explorer.may_repeat_value(thread, operation, location),
-            1 => self.ends_in_equal(self.next_event()),
-            _ => false,
-        };
-        if !repeats || me.same_way {
+        if !self.explorer.follows_read(self.current, self.me_ref().position, operation, location) {
             return None;
         }
         self.try_value(Arrival { site: site?, asked: (at, *operation), frame }, location)
@@ -38,19 +32,25 @@ impl Engine {
 
     #[inline(never)]
     fn try_value(&mut self, arrival: Arrival<'_>, location: LocationId) -> Option<Step<Accessed>> {
-        if !self.options.reductions.value || !matches!(self.guide, Guide::Explore) || self.heap.is_none() {
+        let (me, thread) = (self.me_ref(), self.current);
+        let repeats = match self.explorer.graph.thread(thread).len() - me.position {
+            0 => self.explorer.may_repeat_value(thread, &arrival.asked.1, location),
+            1 => self.ends_in_equal(self.next_event()),
+            _ => false,
+        };
+        let is_on = self.options.reductions.value && matches!(self.guide, Guide::Explore) && self.heap.is_some();
+        if !repeats || !is_on || self.explorer.same_way == Some(thread) {
             return None;
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
-            self.me().same_way = true;
+            self.arrive_again();
             return None;
         }
         let graph = &self.explorer.graph;
-        let before = &graph.thread(self.current)[..self.me_ref().position];
-        let last = before.iter().rev().find(|event| !event.chooses_weak())?;
+        let last = graph.thread(thread)[..me.position].iter().rev().find(|event| !event.chooses_weak())?;
         let value = graph.value(location, last.rf);
-        let earlier = self.me_ref().rounds.recent().next()?;
+        let earlier = me.rounds.recent().next()?;
         let pair = [earlier.site?, arrival.site];
         let is_it = earlier.asked.1 == last.operation && earlier.stack == arrival.frame.stack();
         if !is_it || self.loops.values.is_refuted(pair) {
@@ -59,8 +59,16 @@ impl Engine {
         self.try_way((Way::Same, pair, 1), value, arrival)
     }
 
+    /// The way to the read that the running thread has made was the same. Does it stop?
+    pub(super) fn stop_at_value(&mut self) {
+        self.explorer.same_way = None;
+        if self.ends_in_equal(self.current.event(self.me_ref().position - 1)) {
+            self.me().repeats = Some(NO_ROUND);
+        }
+    }
+
     /// Is the event a read that gets from another write the value which its thread has read before?
-    pub(super) fn ends_in_equal(&self, id: EventId) -> bool {
+    fn ends_in_equal(&self, id: EventId) -> bool {
         let event = self.explorer.graph.event(id);
         event.reads() && self.explorer.repeats_value(id, event.rf)
     }

@@ -33,8 +33,8 @@ pub(crate) struct Explorer {
     pub graph: Graph,
     /// What is left.
     pub frontier: Frontier,
-    /// Is a read of an older write left out that gets the same value as the one before it?
-    pub leaves_values_out: bool,
+    /// The thread that has come to its next access in the same way again (`exec::values`): of that, a read of an older write is left out that gets the same value as the one before.
+    pub same_way: Option<ThreadId>,
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
@@ -69,7 +69,7 @@ impl Explorer {
         Explorer {
             graph: Graph::new(),
             frontier,
-            leaves_values_out: false,
+            same_way: None,
             model,
             buffers,
             revisit,
@@ -177,7 +177,7 @@ impl Explorer {
                 continue;
             }
             let is_newest = index == self.graph.mo(event.location).len();
-            if self.leaves_values_out && !is_newest && self.repeats_value(id, write) {
+            if self.same_way == Some(id.thread) && !is_newest && self.repeats_value(id, write) {
                 continue; // nor would a write revisit it
             }
             let alone = event.operation.result(old).is_some() || event.operation.locks();

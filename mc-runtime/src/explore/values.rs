@@ -9,8 +9,21 @@ use crate::operation::{Code, Operation};
 use crate::ops::Label;
 
 impl Explorer {
+    /// Has `thread` read the location directly before its event number `index`, an access of an atomic number? A quick look, which most accesses do not pass.
+    #[inline(always)]
+    pub(crate) fn follows_read(
+        &self,
+        thread: ThreadId,
+        index: usize,
+        operation: &Operation,
+        location: LocationId,
+    ) -> bool {
+        let last = || self.graph.thread(thread)[..index].last();
+        let reads = |event: &Event| event.location == location && !event.writes || event.chooses_weak();
+        operation.label == Label::Atomic && last().is_some_and(reads)
+    }
+
     /// The read that `thread` has made directly before its event number `index`, if that is to be a read which could stand for it: of the same location, and of an ordering that is not weaker.
-    #[inline]
     fn read_before(
         &self,
         thread: ThreadId,
@@ -31,7 +44,6 @@ impl Explorer {
     }
 
     /// Does the read `at`, if it reads from `write`, get from another write the value that its thread has read just before?
-    #[inline]
     pub(crate) fn repeats_value(&self, at: EventId, write: EventId) -> bool {
         let Event { operation, location, .. } = self.graph.event(at);
         self.read_before(at.thread, at.index as usize, operation, *location)
@@ -39,7 +51,6 @@ impl Explorer {
     }
 
     /// Could that be so for the next event of `thread`?
-    #[inline]
     pub(crate) fn may_repeat_value(&self, thread: ThreadId, operation: &Operation, location: LocationId) -> bool {
         let next = self.graph.thread(thread).len();
         self.read_before(thread, next, operation, location).is_some_and(|earlier| {

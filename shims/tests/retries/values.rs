@@ -39,7 +39,9 @@ fn three(value: usize, enter: fn(&AtomicUsize), leave: fn(&AtomicUsize)) {
             leave(&shared[0]);
         })
     });
-    threads.map(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     black_box(shared[1].load(Relaxed));
 }
 
@@ -158,7 +160,9 @@ fn a_failure_beside_a_thread_that_is_not_followed_is_replayed() {
             }
         });
         let last = thread::spawn(move || assert_ne!(shared[0].load(Relaxed), 2));
-        [writer, reader, last].map(|thread| thread.join().unwrap());
+        for thread in [writer, reader, last] {
+            thread.join().unwrap();
+        }
     }
     let _one = one();
     let outcome = common::explore(&Options { max_failures: u64::MAX, ..Options::default() }, body);
