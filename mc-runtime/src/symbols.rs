@@ -39,8 +39,31 @@ pub(crate) fn is_checkers(place: Where) -> bool {
 
 /// Is an operation in these calls one of an `Arc` or a `Weak`, which have no others than on their counts?
 pub(crate) fn is_arcs(trace: Trace) -> bool {
-    let wrapped = |address: &usize| is_in_atomics(*address);
-    trace.into_iter().take_while(|address| *address != 0).find(|address| !wrapped(address)).is_some_and(is_arc)
+    around_atomics(trace).is_some_and(is_arc)
+}
+
+/// Is it one of `Arc::into_inner`, which tells its caller whether that was the last owner?
+pub(crate) fn is_into_inner(trace: Trace) -> bool {
+    around_atomics(trace).is_some_and(is_in_into_inner)
+}
+
+/// What has called the functions that do nothing but one atomic operation.
+fn around_atomics(trace: Trace) -> Option<usize> {
+    trace.into_iter().take_while(|address| *address != 0).find(|address| !is_in_atomics(*address))
+}
+
+fn is_in_into_inner(address: usize) -> bool {
+    static KNOWN: Known<bool> = Known::new();
+    KNOWN.get(address, || {
+        let mut found = false;
+        each_symbol(address, |symbol| {
+            let file = symbol.filename().map(|file| file.to_string_lossy().into_owned());
+            let name = symbol.name().map(|name| name.to_string());
+            let is_std = file.is_some_and(|file| is_toolchains(&file) && file.ends_with("/alloc/src/sync.rs"));
+            found |= is_std && name.is_some_and(|name| name.contains("into_inner"));
+        });
+        found
+    })
 }
 
 fn is_arc(address: usize) -> bool {
@@ -183,12 +206,16 @@ fn look_up(address: usize) -> Option<(String, u32)> {
 
 /// Calls `look` with the place of the address in each function that was inlined there, the innermost first.
 fn each_file(address: usize, mut look: impl FnMut(&str, u32)) {
-    // A return address is that of the next instruction.
-    backtrace::resolve((address - 1) as *mut _, |symbol| {
+    each_symbol(address, |symbol| {
         if let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno()) {
             look(&file.to_string_lossy(), line);
         }
     });
+}
+
+fn each_symbol(address: usize, look: impl FnMut(&backtrace::Symbol)) {
+    // A return address is that of the next instruction.
+    backtrace::resolve((address - 1) as *mut _, look);
 }
 
 /// Without the directory in which the test runs, as the compiler names files for panics.

@@ -62,7 +62,7 @@ impl Atomic<'_> {
         match self.code {
             _ if e.sees_count(self.at) => Way::Count,
             Code::Rmw(Rmw::Add) => Way::Plain,
-            Code::Rmw(Rmw::Sub) => Way::Down,
+            Code::Rmw(Rmw::Sub) if !symbols::is_into_inner(e.trace_of_calls(self.caller.code as usize)) => Way::Down,
             _ if e.learn_count(self.at) => Way::Stop,
             _ => Way::Count,
         }
