@@ -3,12 +3,15 @@
 /// A workload of either text.
 pub fn workload(name: &str, p: &[usize]) -> Option<Box<dyn Fn() + Send + Sync + 'static>> {
     let p0 = p.first().copied().unwrap_or(2);
+    let p1 = p.get(1).copied().unwrap_or(1);
     Some(match name {
         "mpmc" => Box::new(move || mpmc(p0)),
         "indexer" => Box::new(move || indexer(p0)),
         "update" => Box::new(move || update(p0)),
         "inc_used" => Box::new(move || inc_used(p0)),
         "spin_lock_each" => Box::new(move || spin_lock_each(p0)),
+        "test_lock" => Box::new(move || test_lock(p0)),
+        "semaphore" => Box::new(move || semaphore(p0, p1)),
         "readers_used" => Box::new(move || readers_used(p0)),
         _ => return body(name, p),
     })
@@ -44,6 +47,48 @@ fn spin_lock_each(n: usize) {
         }
         t.1.store(t.1.load(Relaxed) + core::hint::black_box(i) + 1, Relaxed);
         t.0.store(0, Release);
+    }));
+    assert_eq!(s.1.load(Relaxed), n * (n + 1) / 2);
+}
+
+/// As `spin_lock_each`, where the lock is tested before it is taken.
+fn test_lock(n: usize) {
+    let s = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let t = s.clone();
+    join_all(spawn_each(n, move |i| {
+        loop {
+            while t.0.load(Relaxed) != 0 {
+                spin();
+            }
+            if t.0.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                break;
+            }
+        }
+        t.1.store(t.1.load(Relaxed) + core::hint::black_box(i) + 1, Relaxed);
+        t.0.store(0, Release);
+    }));
+    assert_eq!(s.1.load(Relaxed), n * (n + 1) / 2);
+}
+
+/// n threads take one of the permits of a semaphore, and give it back.
+fn semaphore(n: usize, permits: usize) {
+    let s = Arc::new((AtomicUsize::new(permits), AtomicUsize::new(0)));
+    let t = s.clone();
+    join_all(spawn_each(n, move |i| {
+        let mut free = t.0.load(Acquire);
+        loop {
+            if free == 0 {
+                spin();
+                free = t.0.load(Acquire);
+                continue;
+            }
+            match t.0.compare_exchange(free, free - 1, AcqRel, Acquire) {
+                Ok(_) => break,
+                Err(newer) => free = newer,
+            }
+        }
+        t.1.fetch_add(core::hint::black_box(i) + 1, Relaxed);
+        t.0.fetch_add(1, Release);
     }));
     assert_eq!(s.1.load(Relaxed), n * (n + 1) / 2);
 }

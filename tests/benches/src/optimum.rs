@@ -4,7 +4,7 @@
 //! Source: the executable specification (`tests/spec/exploration.py`, `tests/spec/symmetry.py`, `tests/spec/readers.py`), asked for the small parameters under `rc20`. A formula
 //! continues what it says; `lastzero` is also in Abdulla et al., POPL 2014, `indexer` in Flanagan and Godefroid, POPL 2005.
 //! Where a thread waits in a loop, a wait without repeated rounds is taken for a lock.
-//! Not here: workloads whose loops the specification cannot say (queues, `update`, `seqlock`, `peterson`).
+//! Not here: workloads whose loops the specification cannot say (queues, `update`, `semaphore`, `test_lock`, `seqlock`, `peterson`).
 
 /// The executions of a workload that are needed, where that is known.
 pub fn optimum(workload: &str, parameters: &[usize]) -> Option<u64> {
