@@ -39,6 +39,14 @@ enum Shape {
     Fences,
     /// It gives up after some rounds.
     GivesUp,
+    /// It loads twice before, ...
+    LoadsTwice,
+    /// ... and says whether it saw the same.
+    LoadsTheSame,
+    /// Where there is nothing to do, it looks once more elsewhere in the code, ...
+    LooksAgain,
+    /// ... and says that it did.
+    SaysThatItLooks,
     /// std's own.
     Std,
 }
@@ -156,6 +164,50 @@ macro_rules! retry {
                 }
                 24 + old
             }
+            Shape::LoadsTwice => {
+                old = location.load($load);
+                loop {
+                    let Some(new) = becomes[old] else { return 16 + old };
+                    match location.compare_exchange(old, new, $success, $failure) {
+                        Ok(old) => return old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
+            Shape::LoadsTheSame => {
+                let before = old;
+                old = location.load($load);
+                let same = 4 * usize::from(old == before);
+                let Some(new) = becomes[old] else { return 16 + same + old };
+                location
+                    .compare_exchange(old, new, $success, $failure)
+                    .map_or_else(|newer| 24 + newer, |old| same + old)
+            }
+            Shape::LooksAgain => {
+                if becomes[old].is_none() {
+                    old = location.load($load);
+                }
+                loop {
+                    let Some(new) = becomes[old] else { return 16 + old };
+                    match location.compare_exchange(old, new, $success, $failure) {
+                        Ok(old) => return old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
+            Shape::SaysThatItLooks => {
+                let looks = becomes[old].is_none();
+                if looks {
+                    old = location.load($load);
+                }
+                loop {
+                    let Some(new) = becomes[old] else { return 16 + 4 * usize::from(looks) + old };
+                    match location.compare_exchange(old, new, $success, $failure) {
+                        Ok(old) => return 4 * usize::from(looks) + old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
             Shape::Std => match location.fetch_update($success, $failure, |old| becomes[old]) {
                 Ok(old) => old,
                 Err(old) => 16 + old,
@@ -192,10 +244,10 @@ impl Chance {
 
     fn update(&mut self) -> Step {
         use Shape::{
-            Counts, CountsElsewhere, Fences, GivesUp, LoadsAgain, LooksAround, Plain, Remembers, Std, Weak,
-            WritesWhatItRemembers,
+            Counts, CountsElsewhere, Fences, GivesUp, LoadsAgain, LoadsTheSame, LoadsTwice, LooksAgain, LooksAround,
+            Plain, Remembers, SaysThatItLooks, Std, Weak, WritesWhatItRemembers,
         };
-        const SHAPES: [Shape; 14] = [
+        const SHAPES: [Shape; 18] = [
             Plain,
             Plain,
             Plain,
@@ -209,6 +261,10 @@ impl Chance {
             WritesWhatItRemembers,
             Fences,
             GivesUp,
+            LoadsTwice,
+            LoadsTheSame,
+            LooksAgain,
+            SaysThatItLooks,
             Std,
         ];
         let add = 1 + self.below(3);

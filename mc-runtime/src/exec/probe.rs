@@ -9,17 +9,17 @@ use super::{Engine, Step};
 use crate::operation::Operation;
 use crate::place::Place;
 
-/// Where the two reads stand in the code.
-pub(super) type Pair = [Place; 2];
+/// Where in the code the earlier read stands, the last one, and what the thread comes to.
+pub(super) type Path = [Place; 3];
 
-/// The pairs that are known to be asked about, or to come to something else.
+/// Those that are known to be asked about, or that lead elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pairs {
-    known: Vec<Pair>,
-    refuted: Vec<Pair>,
+pub(super) struct Paths {
+    known: Vec<Path>,
+    refuted: Vec<Path>,
 }
 
-impl Pairs {
+impl Paths {
     /// Are there any?
     pub(super) fn any(&self) -> bool {
         !self.known.is_empty()
@@ -27,11 +27,11 @@ impl Pairs {
 
     /// Does one of them begin here?
     pub(super) fn begins_at(&self, site: Place) -> bool {
-        self.known.iter().any(|[first, _]| *first == site)
+        self.known.iter().any(|[first, ..]| *first == site)
     }
 
-    pub(super) fn is_refuted(&self, pair: Pair) -> bool {
-        self.refuted.contains(&pair)
+    pub(super) fn is_refuted(&self, path: Path) -> bool {
+        self.refuted.contains(&path)
     }
 }
 
@@ -57,8 +57,8 @@ pub(super) struct Probe {
 enum Doing {
     #[default]
     Nothing,
-    /// The running thread has been put back: what is asked, for which pair, and how many reads there were since the earlier one, itself included.
-    Runs(Way, Pair, usize),
+    /// The running thread has been put back: what is asked, for which path, and how many reads there were since the earlier one, itself included.
+    Runs(Way, Path, usize),
     /// A thread has come to the same read again, as [`Way::Same`] asks, and has yet to make it: `Explorer::same_way`.
     Arrived,
 }
@@ -87,24 +87,24 @@ impl Probe {
 }
 
 impl Engine {
-    fn pairs(&mut self, way: Way) -> &mut Pairs {
+    fn paths(&mut self, way: Way) -> &mut Paths {
         match way {
             Way::Newer => &mut self.loops.rereads,
             Way::Same => &mut self.loops.values,
         }
     }
 
-    /// Tries whether the running thread, which arrives somewhere, comes there from the read so many reads ago if that sees `value`: the step is its answer. A pair that is new is learned first.
+    /// Tries whether the running thread, which arrives somewhere, comes there from the read so many reads ago if that sees `value`: the step is its answer. A path that is new is learned first.
     /// `None`: it cannot be tried here.
     pub(super) fn try_way(
         &mut self,
-        (way, pair, reads): (Way, Pair, usize),
+        (way, path, reads): (Way, Path, usize),
         value: u64,
         arrival: Arrival<'_>,
     ) -> Option<Step<Accessed>> {
-        let pairs = self.pairs(way);
-        if !pairs.known.contains(&pair) {
-            pairs.known.push(pair);
+        let paths = self.paths(way);
+        if !paths.known.contains(&path) {
+            paths.known.push(path);
             return Some(self.start_again());
         }
         self.find_shared();
@@ -116,7 +116,7 @@ impl Engine {
         }
         let dead = self.loops.dead(arrival.frame.code);
         copy(&mut self.probe.own, |look| own(arrival.frame, dead, self.stack.base, look));
-        (self.probe.doing, self.probe.asked) = (Doing::Runs(way, pair, reads), Some(arrival.asked));
+        (self.probe.doing, self.probe.asked) = (Doing::Runs(way, path, reads), Some(arrival.asked));
         Some(Step::Done(Accessed { old: value, wrote: false }))
     }
 
@@ -124,9 +124,12 @@ impl Engine {
     #[inline(never)]
     pub(super) fn go_on_probing(&mut self, step: &Step<Accessed>, frame: &mut Frame) {
         let Doing::Runs(_, _, reads) = self.probe.doing else {
-            if matches!(step, Step::Done(_)) && self.explorer.same_way == Some(self.current) {
+            if self.explorer.same_way.take_if(|thread| *thread == self.current).is_some() {
                 self.probe.stop();
-                self.stop_at_value();
+                // If it waits, others may change what is on the way: it is asked again.
+                if matches!(step, Step::Done(_)) {
+                    self.stop_at_value();
+                }
             }
             return;
         };
@@ -155,23 +158,18 @@ impl Engine {
         self.probe.stop();
         match way {
             Way::Newer => self.repeats_reads(reads as u32),
-            Way::Same => self.arrive_again(),
+            Way::Same => (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, Some(self.current)),
         }
         None
-    }
-
-    /// The running thread comes to its next read from the last one in the same way again.
-    pub(super) fn arrive_again(&mut self) {
-        (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, Some(self.current));
     }
 
     /// It does something else.
     #[cold]
     pub(super) fn fails_probe<T>(&mut self) -> Step<T> {
-        if let Doing::Runs(way, pair, _) = std::mem::take(&mut self.probe.doing) {
-            let pairs = self.pairs(way);
-            pairs.known.retain(|known| *known != pair);
-            pairs.refuted.push(pair);
+        if let Doing::Runs(way, path, _) = std::mem::take(&mut self.probe.doing) {
+            let paths = self.paths(way);
+            paths.known.retain(|known| *known != path);
+            paths.refuted.push(path);
         }
         self.start_again()
     }

@@ -6,7 +6,7 @@
 //! The argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
-use super::probe::{Pair, Way};
+use super::probe::{Path, Way};
 use super::spin::{Arrival, Round};
 use super::{Engine, Step};
 use crate::graph::event::Event;
@@ -31,8 +31,8 @@ impl Engine {
             return None;
         }
         let value = graph.value(last.location, last.rf);
-        let (reads, pair) = self.earlier(&arrival, last, value)?;
-        self.try_way((Way::Newer, pair, reads), value, arrival)
+        let (reads, path) = self.earlier(&arrival, last, value)?;
+        self.try_way((Way::Newer, path, reads), value, arrival)
     }
 
     /// The last so many reads of the running thread have led nowhere.
@@ -44,18 +44,19 @@ impl Engine {
     }
 
     /// The latest earlier read that could have seen this value, and was followed by what the thread comes to now: how many reads there were since, itself included.
-    fn earlier(&self, arrival: &Arrival<'_>, last: &Event, value: u64) -> Option<(usize, Pair)> {
+    fn earlier(&self, arrival: &Arrival<'_>, last: &Event, value: u64) -> Option<(usize, Path)> {
         let rounds = || self.me_ref().rounds.recent();
         let newest = rounds().next().filter(|newest| newest.asked.1 == last.operation)?;
         let follows = |next: &Round| (next.site, next.stack) == (Some(arrival.site), arrival.frame.stack());
-        let mut pairs = rounds().zip(rounds().skip(1)).enumerate().filter(|(_, (next, _))| follows(next));
+        let may_be = |(back, (next, _)): &(usize, (&Round, &Round))| *back == 0 || follows(next);
+        let mut pairs = rounds().zip(rounds().skip(1)).enumerate().filter(may_be);
         pairs.find_map(|(back, (_, earlier))| {
-            let pair = [earlier.site?, newest.site?];
+            let path = [earlier.site?, newest.site?, arrival.site];
             let fits = !earlier.by_chance
                 && earlier.stack == arrival.frame.stack()
                 && earlier.asked.0 == newest.asked.0
                 && could_be(&earlier.asked.1, &last.operation, value);
-            (fits && !self.loops.rereads.is_refuted(pair)).then_some((back + 2, pair))
+            (fits && !self.loops.rereads.is_refuted(path)).then_some((back + 2, path))
         })
     }
 }

@@ -7,7 +7,7 @@
 
 use super::guards::Guards;
 use super::liveness::{Liveness, Places};
-use super::probe::Pairs;
+use super::probe::Paths;
 use super::state::{Around, Frame, image, own};
 use super::touched::Touched;
 use crate::operation::{BY_CHANCE, Code, Operation};
@@ -277,9 +277,9 @@ pub(super) struct Loops {
     known: Vec<Place>,
     pub(super) guards: Guards,
     /// See `reread`.
-    pub(super) rereads: Pairs,
+    pub(super) rereads: Paths,
     /// See `values`.
-    pub(super) values: Pairs,
+    pub(super) values: Paths,
     pub(super) touched: Touched,
     deepest: usize,
 }

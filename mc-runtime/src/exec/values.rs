@@ -1,7 +1,7 @@
 //! A read that gets from another write the value that its thread has read directly before: it is as if both had read from that one.
 //!
 //! So the thread stops after it (`explore::values`). Whether what it does in between would be the same is tried, as in `reread`: it is put back to where the earlier read was, which is answered the same value again, and
-//! has to come to the same operation in the same state. Where it does not, as in a stack whose top is the same again and what is below it is not, nothing is left out. Where plain accesses are seen, a difference would be a data race.
+//! has to come to the same operation in the same state. Where it does not, as in a stack whose top is the same again and what is below it is not, nothing is left out.
 //! The argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
@@ -44,24 +44,22 @@ impl Engine {
         }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
-            self.arrive_again();
-            return None;
+            return None; // plain accesses on the way would be told of twice
         }
         let graph = &self.explorer.graph;
         let last = graph.thread(thread)[..me.position].iter().rev().find(|event| !event.chooses_weak())?;
         let value = graph.value(location, last.rf);
         let earlier = me.rounds.recent().next()?;
-        let pair = [earlier.site?, arrival.site];
+        let path = [earlier.site?, arrival.site, arrival.site];
         let is_it = earlier.asked.1 == last.operation && earlier.stack == arrival.frame.stack();
-        if !is_it || self.loops.values.is_refuted(pair) {
+        if !is_it || self.loops.values.is_refuted(path) {
             return None;
         }
-        self.try_way((Way::Same, pair, 1), value, arrival)
+        self.try_way((Way::Same, path, 1), value, arrival)
     }
 
     /// The way to the read that the running thread has made was the same. Does it stop?
     pub(super) fn stop_at_value(&mut self) {
-        self.explorer.same_way = None;
         if self.ends_in_equal(self.current.event(self.me_ref().position - 1)) {
             self.me().repeats = Some(NO_ROUND);
         }
