@@ -336,7 +336,6 @@ impl Engine {
         self.locations.reset();
         self.cells.reset();
         self.probe.stop();
-        self.explorer.same_way = None;
         #[cfg(feature = "unmodified")]
         {
             self.outside.reset();

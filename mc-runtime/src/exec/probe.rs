@@ -59,7 +59,7 @@ enum Doing {
     Nothing,
     /// The running thread has been put back: what is asked, for which path, and how many reads there were since the earlier one, itself included.
     Runs(Way, Path, usize),
-    /// A thread has come to the same read again, as [`Way::Same`] asks, and has yet to make it: `Explorer::same_way`.
+    /// It has come to the same read again, as [`Way::Same`] asks, and makes it now: `Explorer::same_way`.
     Arrived,
 }
 
@@ -124,12 +124,11 @@ impl Engine {
     #[inline(never)]
     pub(super) fn go_on_probing(&mut self, step: &Step<Accessed>, frame: &mut Frame) {
         let Doing::Runs(_, _, reads) = self.probe.doing else {
-            if self.explorer.same_way.take_if(|thread| *thread == self.current).is_some() {
-                self.probe.stop();
-                // If it waits, others may change what is on the way: it is asked again.
-                if matches!(step, Step::Done(_)) {
-                    self.stop_at_value();
-                }
+            self.probe.stop();
+            self.explorer.same_way = false;
+            // If it waits, others may change what is on the way: it is asked again.
+            if matches!(step, Step::Done(_)) {
+                self.stop_at_value();
             }
             return;
         };
@@ -158,7 +157,7 @@ impl Engine {
         self.probe.stop();
         match way {
             Way::Newer => self.repeats_reads(reads as u32),
-            Way::Same => (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, Some(self.current)),
+            Way::Same => (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, true),
         }
         None
     }

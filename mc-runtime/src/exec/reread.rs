@@ -2,7 +2,7 @@
 //!
 //! The round in between has led nowhere, and the execution in which the earlier read sees the newer value is another one. So the thread stops there, as after a round that comes back to equal operands (`spin`).
 //! Whether a read is one of these is tried, each time: when the thread comes to what follows, it is put back to where the earlier read was, whose answer is the newer value now, and has to come to the same
-//! operation in the same state. Where it does not, this is noted for the two places in the code, and the exploration starts again.
+//! operation in the same state. Where it does not, this is noted for these three places in the code, and the exploration starts again.
 //! The argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// The latest earlier read that could have seen this value, and was followed by what the thread comes to now: how many reads there were since, itself included.
+    /// The latest earlier read that could have seen this value, and was followed by what the thread comes to now, or by the last read: how many reads there were since, itself included.
     fn earlier(&self, arrival: &Arrival<'_>, last: &Event, value: u64) -> Option<(usize, Path)> {
         let rounds = || self.me_ref().rounds.recent();
         let newest = rounds().next().filter(|newest| newest.asked.1 == last.operation)?;

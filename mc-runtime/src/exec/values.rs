@@ -39,7 +39,7 @@ impl Engine {
             _ => false,
         };
         let is_on = self.options.reductions.value && matches!(self.guide, Guide::Explore) && self.heap.is_some();
-        if !repeats || !is_on || self.explorer.same_way == Some(thread) {
+        if !repeats || !is_on || self.explorer.same_way {
             return None;
         }
         #[cfg(feature = "unmodified")]

@@ -33,8 +33,8 @@ pub(crate) struct Explorer {
     pub graph: Graph,
     /// What is left.
     pub frontier: Frontier,
-    /// The thread that has come to its next access in the same way again (`exec::values`): of that, a read of an older write is left out that gets the same value as the one before.
-    pub same_way: Option<ThreadId>,
+    /// Has the thread that adds an access come to it in the same way again (`exec::values`)? Then reads of older writes are left out that get the same value as the one before.
+    pub same_way: bool,
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
@@ -69,7 +69,7 @@ impl Explorer {
         Explorer {
             graph: Graph::new(),
             frontier,
-            same_way: None,
+            same_way: false,
             model,
             buffers,
             revisit,
@@ -177,7 +177,7 @@ impl Explorer {
                 continue;
             }
             let is_newest = index == self.graph.mo(event.location).len();
-            if self.same_way == Some(id.thread) && !is_newest && self.repeats_value(id, write) {
+            if self.same_way && !is_newest && self.repeats_value(id, write) {
                 continue; // nor would a write revisit it
             }
             let alone = event.operation.result(old).is_some() || event.operation.locks();
