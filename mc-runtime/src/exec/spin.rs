@@ -361,11 +361,12 @@ impl Loops {
             return;
         }
         let round = rounds.begin(&new);
-        if self.keeps(new.site) {
-            let dead = self.dead(new.frame.code);
-            copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
-            copy(&mut round.shared, |look| around.shared.all(look));
+        if !self.keeps(new.site) {
+            return;
         }
+        let dead = self.dead(new.frame.code);
+        copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
+        copy(&mut round.shared, |look| around.shared.all(look));
         if self.goes_back_to(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }
