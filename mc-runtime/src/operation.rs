@@ -234,6 +234,12 @@ impl Operation {
         Operation { a, b, code: Code::Guarded(test, update), order, failure: order, width, label }
     }
 
+    /// Does it choose whether a weak compare-exchange fails for no reason?
+    #[inline]
+    pub(crate) fn chooses_weak(&self) -> bool {
+        self.code == Code::Choose && self.label == Label::SpuriousFailure
+    }
+
     /// The ordering that counts: that of the failure for a compare-exchange that does not write.
     pub(crate) fn order(&self, writes: bool) -> Order {
         if self.code == Code::CompareExchange && !writes { self.failure } else { self.order }

@@ -1,6 +1,5 @@
 //! Events that touch no location: fences, choices, threads, and stopping for good.
 
-use super::access::has_effect;
 use super::thread::{Body, State};
 use super::{Engine, Step};
 use crate::graph::Site;
@@ -19,30 +18,30 @@ impl Engine {
         #[cfg(feature = "unmodified")]
         let site = self.placed(site);
         or_return!(self.fences_updates(&operation));
-        if self.sequential() && operation.code == Code::Fence {
+        if operation.code == Code::Fence && self.sequential() {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }
         let id = self.next_event();
-        if let Some(recorded) = self.explorer.graph.thread(self.current).get(id.index as usize) {
+        let value = if let Some(recorded) = self.explorer.graph.thread(id.thread).get(id.index as usize) {
             if recorded.operation != operation {
-                if recorded.operation.code == Code::Block && operation.code != Code::Block {
-                    return self.block(BlockReason::Spin, 0, site);
-                }
-                return self.diverged(id, &super::access::describe(&operation), site);
+                return self.does_otherwise(&operation, id, site);
             }
             self.replayed += 1;
+            recorded.value
         } else {
             or_return!(self.turn(None));
             let stops = self.guide.stops_now(self.explorer.graph.len());
             if let Some(reads) = stops.or(self.me_ref().repeats).filter(|_| operation.code != Code::Block) {
                 return self.block(BlockReason::Spin, reads, site);
             }
-            or_return!(self.leaves_twin(&operation));
-            or_return!(self.add_plain(operation, rf, site));
-        }
-        let event = self.explorer.graph.event(id);
-        let value = event.value;
-        if has_effect(&self.explorer.graph, event) {
+            or_return!(self.leaves_twin(id, &operation));
+            match self.add_plain(&operation, rf, site) {
+                Ok(value) => value,
+                Err(step) => return step,
+            }
+        };
+        // That a weak compare-exchange fails might have been chosen in a later round as well.
+        if operation.code != Code::Fence && !operation.chooses_weak() {
             self.me().rounds.clear();
         }
         self.executed_event();
@@ -50,24 +49,34 @@ impl Engine {
         Step::Done(value)
     }
 
-    fn add_plain(&mut self, operation: Operation, rf: EventId, site: Site) -> Option<Step<u64>> {
+    /// The running thread comes to another operation than the one that is recorded.
+    #[cold]
+    fn does_otherwise<T>(&mut self, operation: &Operation, id: EventId, site: Site) -> Step<T> {
+        if self.explorer.graph.event(id).operation.code == Code::Block && operation.code != Code::Block {
+            return self.block(BlockReason::Spin, 0, site);
+        }
+        self.diverged(id, &super::access::describe(operation), site)
+    }
+
+    /// Adds an event to the graph; gives its value.
+    fn add_plain(&mut self, operation: &Operation, rf: EventId, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {
                 self.explorer.add_choice(self.current, operation, site);
-                return None;
+                return Ok(0);
             }
             Code::Choose => match self.guide.choose(self.explorer.graph.len(), operation.a) {
                 value if value < operation.a => value,
-                _ => return Some(self.off_schedule("a choice has fewer values than the schedule says", site)),
+                _ => return Err(self.off_schedule("a choice has fewer values than the schedule says", site)),
             },
             Code::Spawn => match self.explorer.graph.free_slot() {
                 slot if slot.0 < MOST_THREADS => u64::from(slot.0),
-                _ => return Some(self.too_many_threads(site)),
+                _ => return Err(self.too_many_threads(site)),
             },
             _ => 0,
         };
-        self.explorer.add_plain(self.current, operation, rf, value, site);
-        None
+        self.explorer.graph.add_plain(self.current, operation, rf, value, site);
+        Ok(value)
     }
 
     #[cold]
@@ -165,12 +174,12 @@ impl Engine {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
-                or_return!(self.leaves_twin(&operation));
+                or_return!(self.leaves_twin(id, &operation));
                 if reason == BlockReason::Spin && self.is_hopeless(reads) {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();
                 }
-                self.explorer.add_plain(self.current, operation, EventId::INIT, 0, site);
+                self.explorer.graph.add_plain(self.current, &operation, EventId::INIT, 0, site);
             }
         }
         self.trace(id, site, 0);

@@ -172,11 +172,17 @@ impl Engine {
     }
 
     /// Before an event of the running thread that has no location: gives up if its twin did something else.
-    pub(super) fn leaves_twin<T>(&mut self, operation: &Operation) -> Option<Step<T>> {
+    #[inline(always)]
+    pub(super) fn leaves_twin<T>(&mut self, id: EventId, operation: &Operation) -> Option<Step<T>> {
         if operation.code != Code::Join && self.has_joined_some() {
             return Some(self.told_apart());
         }
-        let counterpart = self.explorer.graph.counterpart(self.next_event())?;
+        let counterpart = self.explorer.graph.counterpart(id)?;
+        self.leaves(counterpart, operation)
+    }
+
+    #[inline(never)]
+    fn leaves<T>(&mut self, counterpart: EventId, operation: &Operation) -> Option<Step<T>> {
         if !self.explorer.graph.contains(counterpart) {
             return Some(self.lets(counterpart.thread));
         }

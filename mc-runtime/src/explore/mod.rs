@@ -85,23 +85,10 @@ impl Explorer {
         self.frontier.clear();
     }
 
-    /// Adds an event without a location: nothing about it is a choice.
-    pub(crate) fn add_plain(
-        &mut self,
-        thread: ThreadId,
-        operation: Operation,
-        rf: EventId,
-        value: u64,
-        site: Site,
-    ) -> EventId {
-        let new = New { rf, ..New::plain(thread, operation, value) };
-        self.graph.add(&new, site)
-    }
-
     /// Adds a data choice among `n`: the first one now, the others later.
     #[inline(never)]
-    pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: Operation, site: Site) -> EventId {
-        let id = self.graph.add(&New::plain(thread, operation, 0), site);
+    pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: &Operation, site: Site) -> EventId {
+        let id = self.graph.add_plain(thread, operation, EventId::INIT, 0, site);
         // The first value is the last in the order of twins, as the newest write is.
         let values = self.graph.counterpart_event(id).map_or(operation.a, |twin| twin.value + 1);
         for value in (1..values).rev() {
@@ -134,7 +121,7 @@ impl Explorer {
         let last = self.graph.mo_max(location);
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
         let rf = if operation.code == Code::Store { EventId::INIT } else { last };
-        let new = New { location, rf, after: last, ..New::plain(thread, *operation, 0) };
+        let new = New { rf, after: last, ..New::access(thread, *operation, location) };
         let others = self.graph.mo(location).len();
         let id = self.graph.add(&new, site);
         if first < others {
@@ -156,7 +143,7 @@ impl Explorer {
             |index: &usize| !operation.must_wait(self.graph.value(location, self.graph.mo_at(location, *index)));
         let index = (oldest..=newest).find(may_read).expect("it does not have to wait");
         let rf = self.graph.mo_at(location, index);
-        self.graph.add(&New { location, rf, ..New::plain(thread, operation, 0) }, site)
+        self.graph.add(&New { rf, ..New::access(thread, operation, location) }, site)
     }
 
     /// Puts other choices than the one that was made into the frontier, so that the latest in modification order comes out first. `tried`: values that are read in vain.
@@ -216,7 +203,7 @@ impl Explorer {
         if operation.must_wait(old) || (writes && coherence::rival(&self.graph, location, index).is_some()) {
             return None;
         }
-        let new = New { location, ..New::plain(thread, operation, 0) };
+        let new = New::access(thread, operation, location);
         let added_max = index == newest;
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
         let new = New { added_max, ..new };
@@ -292,7 +279,7 @@ impl Explorer {
                 Item::Revisit { len, write, read, basis } => self.backward(len, write, read, basis),
                 Item::Overtake { len, thread, operation, location, write, sections, site } => {
                     self.graph.truncate(len as usize);
-                    let new = New { location, rf: write, added_max: false, ..New::plain(thread, operation, 0) };
+                    let new = New { rf: write, added_max: false, ..New::access(thread, operation, location) };
                     if operation.code == Code::WriteLock {
                         self.write_lock(New { sections, ..new }, site)
                     } else {
@@ -315,13 +302,12 @@ impl Explorer {
     fn take_back(&mut self, at: EventId) -> (New, Site) {
         let (event, site) = (*self.graph.event(at), self.graph.site(at));
         self.graph.truncate(event.stamp as usize);
-        let new = New::plain(at.thread, event.operation, event.value);
-        (New { location: event.location, added_max: false, ..new }, site)
+        (New { added_max: false, ..New::access(at.thread, event.operation, event.location) }, site)
     }
 
     fn choose(&mut self, at: EventId, value: u64) -> bool {
         let (new, site) = self.take_back(at);
-        self.graph.add(&New { value, ..new }, site);
+        self.graph.add_plain(new.thread, &new.operation, EventId::INIT, value, site);
         true
     }
 

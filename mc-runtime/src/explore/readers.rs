@@ -27,7 +27,7 @@ impl Explorer {
         let first = self.earliest(thread, location);
         self.push_write_locks(thread, operation, location, site, first);
         let last = self.graph.mo_max(location);
-        self.graph.add(&New { location, rf: last, ..New::plain(thread, operation, 0) }, site)
+        self.graph.add(&New { rf: last, ..New::access(thread, operation, location) }, site)
     }
 
     /// Puts all ways but the maximal one into the frontier, from a position of modification order on.

@@ -127,13 +127,19 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
     let n = program.threads.len();
     while explorer.graph.thread(ThreadId::MAIN).len() < n {
         let slot = explorer.graph.free_slot();
-        explorer.add_plain(ThreadId::MAIN, Operation::plain(Code::Spawn), EventId::INIT, u64::from(slot.0), None);
+        explorer.graph.add_plain(
+            ThreadId::MAIN,
+            &Operation::plain(Code::Spawn),
+            EventId::INIT,
+            u64::from(slot.0),
+            None,
+        );
     }
     for t in 0..n {
         let thread = ThreadId(t as u32 + 1);
         if explorer.graph.thread(thread).is_empty() {
             let spawn = explorer.graph.parent(thread);
-            explorer.add_plain(thread, Operation::plain(Code::Begin), spawn, 0, None);
+            explorer.graph.add_plain(thread, &Operation::plain(Code::Begin), spawn, 0, None);
         }
     }
     'leftmost: loop {
@@ -148,11 +154,11 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
                     explorer.add_access(thread, &operation, location, &[], None);
                 }
                 Step::Choose(n) => {
-                    explorer.add_choice(thread, Operation { a: n, ..Operation::plain(Code::Choose) }, None);
+                    explorer.add_choice(thread, &Operation { a: n, ..Operation::plain(Code::Choose) }, None);
                 }
                 Step::Fence(order) => {
                     let fence = Operation { order, failure: order, ..Operation::plain(Code::Fence) };
-                    explorer.add_plain(thread, fence, EventId::INIT, 0, None);
+                    explorer.graph.add_plain(thread, &fence, EventId::INIT, 0, None);
                 }
             }
             continue 'leftmost;

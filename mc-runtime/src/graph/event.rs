@@ -4,7 +4,6 @@ use super::Site;
 use super::clock::ClockRef;
 use crate::ids::{EventId, LocationId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
-use crate::ops::Label;
 
 /// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
 #[derive(Clone, Copy, Debug)]
@@ -25,16 +24,10 @@ pub(crate) struct Event {
     pub location: LocationId,
     /// Of a write: where it is in modification order; the initial one is at 0.
     pub place: u32,
-    /// What happens before it, and what of that its thread knows after it (acquired clocks included).
-    pub hb: ClockRef,
-    /// (program order, reads-from, or what twins did)+ before it.
-    pub prefix: ClockRef,
+    /// What its thread knows after it.
+    pub known: Known,
     /// What an acquiring reader of this write gets.
     pub message: Message,
-    /// What relaxed reads of this thread have seen so far, for a later acquire fence.
-    pub pending: ClockRef,
-    /// What the thread's last release fence released.
-    pub released: ClockRef,
     /// It writes: a store, or an update that did not fail.
     pub writes: bool,
     /// It was at the end of modification order, or the first choice, when it was added.
@@ -43,6 +36,19 @@ pub(crate) struct Event {
     pub settled: bool,
     /// Up to here its thread did the same as its twin (see `graph::symmetry`).
     pub as_twin: bool,
+}
+
+/// What a thread knows after an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// What happens before the event, and what of that its thread knows after it (acquired clocks included).
+    pub hb: ClockRef,
+    /// (program order, reads-from, or what twins did)+ before the event.
+    pub prefix: ClockRef,
+    /// What relaxed reads of this thread have seen so far, for a later acquire fence.
+    pub pending: ClockRef,
+    /// What the thread's last release fence released.
+    pub released: ClockRef,
 }
 
 const _: () = assert!(size_of::<Event>() <= 88, "events are copied in the warm loop");
@@ -54,6 +60,11 @@ pub(crate) enum Message {
     Own,
     /// This row (empty: the write releases nothing).
     Row(ClockRef),
+}
+
+impl Message {
+    /// Of what releases nothing.
+    pub(crate) const NOTHING: Message = Message::Row(ClockRef::EMPTY);
 }
 
 impl Event {
@@ -74,7 +85,7 @@ impl Event {
 
     /// Does it choose whether a weak compare-exchange fails for no reason?
     pub(crate) fn chooses_weak(&self) -> bool {
-        self.operation.code == Code::Choose && self.operation.label == Label::SpuriousFailure
+        self.operation.chooses_weak()
     }
 
     /// Does it write what follows from what it reads?

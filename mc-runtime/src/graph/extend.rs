@@ -1,15 +1,16 @@
 //! Adding an event at the end of a thread: its place in modification order, and its clocks.
+//! An access has a place and a source; what has no location, most often the life of a thread, little more than clocks.
 //!
 //! Source: C++20 [intro.races] for synchronises-with; a release sequence is its head and a chain of read-modify-writes.
 
 use super::clock::ClockRef;
-use super::event::{Event, Message};
+use super::event::{Event, Known, Message};
 use super::readers::ALL;
 use super::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 
-/// What is decided about a new event.
+/// What is decided about a new access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New {
     /// Its thread.
@@ -18,12 +19,10 @@ pub(crate) struct New {
     pub operation: Operation,
     /// Where.
     pub location: LocationId,
-    /// What it reads from, if it reads; the spawn of a begin, the end of a join.
+    /// What it reads from, if it reads.
     pub rf: EventId,
     /// For a store: the write directly before it in modification order.
     pub after: EventId,
-    /// For a choice or a spawn.
-    pub value: u64,
     /// See [`Event::added_max`].
     pub added_max: bool,
     /// For the lock of a writer: which of the readers' sections of its generation come before it, as bits.
@@ -31,52 +30,101 @@ pub(crate) struct New {
 }
 
 impl New {
-    /// An event that neither reads nor writes.
-    pub(crate) fn plain(thread: ThreadId, operation: Operation, value: u64) -> Self {
+    /// A read of the initial value, or a write directly after it.
+    pub(crate) fn access(thread: ThreadId, operation: Operation, location: LocationId) -> Self {
         let none = EventId::INIT;
-        let (location, sections) = (LocationId::NONE, ALL);
-        New { thread, operation, location, rf: none, after: none, value, added_max: true, sections }
+        New { thread, operation, location, rf: none, after: none, added_max: true, sections: ALL }
     }
 }
 
 impl Graph {
-    /// Adds an event after the last of its thread. The caller has asked the memory model.
+    /// Adds an access after the last event of its thread. The caller has asked the memory model.
     pub(crate) fn add(&mut self, new: &New, site: Site) -> EventId {
-        let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), new.operation.code);
+        let (stamp, mark) = (self.order.len() as u32, self.clocks.mark());
         let id = new.thread.event(self.thread(new.thread).len());
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
         let Effect { writes, value, place, message, known } = self.take_effect(id, new, counterpart);
-        self.threads[id.thread.slot()].push(Event {
-            operation: new.operation,
-            value,
-            rf: new.rf,
-            site,
-            stamp,
-            mark,
-            location: new.location,
-            place,
-            hb: known.hb,
-            prefix: known.prefix,
-            message,
-            pending: known.pending,
-            released: known.released,
-            writes,
-            added_max: new.added_max,
-            settled: false,
-            as_twin: false,
-        });
-        self.order.push(id);
+        self.push(
+            id,
+            Event {
+                operation: new.operation,
+                value,
+                rf: new.rf,
+                site,
+                stamp,
+                mark,
+                location: new.location,
+                place,
+                known,
+                message,
+                writes,
+                added_max: new.added_max,
+                settled: false,
+                as_twin: false,
+            },
+            counterpart,
+        );
         self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
+        if new.operation.reads() {
+            self.add_read(id, new.location);
+        }
+        id
+    }
+
+    /// Adds an event without a location after the last one of its thread. `rf`: the spawn of a begin, the end of a join. `value`: of a choice, or the slot of a thread that is spawned.
+    pub(crate) fn add_plain(
+        &mut self,
+        thread: ThreadId,
+        operation: &Operation,
+        rf: EventId,
+        value: u64,
+        site: Site,
+    ) -> EventId {
+        let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), operation.code);
+        let id = thread.event(self.thread(thread).len());
+        let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
+        let mut known = self.known_before(id);
+        if !rf.is_init() {
+            self.read_clocks(id, rf, true, &mut known);
+        }
+        self.twin_clocks(id, counterpart, &mut known);
+        if code == Code::Fence {
+            self.fence_clocks(id, operation.order, &mut known);
+        }
+        self.push(
+            id,
+            Event {
+                operation: *operation,
+                value,
+                rf,
+                site,
+                stamp,
+                mark,
+                location: LocationId::NONE,
+                place: 0,
+                known,
+                message: if matches!(code, Code::Spawn | Code::End) { Message::Own } else { Message::NOTHING },
+                writes: false,
+                added_max: code != Code::Choose || value == 0,
+                settled: false,
+                as_twin: false,
+            },
+            counterpart,
+        );
+        if code == Code::Spawn {
+            let twin = (operation.a as u32).checked_sub(1).map(ThreadId);
+            self.insert_thread(ThreadId(value as u32), id, twin);
+        }
+        id
+    }
+
+    #[inline(always)]
+    fn push(&mut self, id: EventId, event: Event, counterpart: Option<EventId>) {
+        self.threads[id.thread.slot()].push(event);
+        self.order.push(id);
         if let Some(counterpart) = counterpart {
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
         }
-        if new.operation.reads() {
-            self.add_read(id, new.location);
-        } else if code == Code::Spawn {
-            let twin = (new.operation.a as u32).checked_sub(1).map(ThreadId);
-            self.insert_thread(ThreadId(new.value as u32), id, twin);
-        }
-        id
     }
 
     /// Gives the last event of a thread another write to read from, and what follows: result, place, clocks.
@@ -87,40 +135,41 @@ impl Graph {
             self.unplace(old.location, old.place);
         }
         let added_max = self.mo_max(old.location) == rf;
-        let new = New { rf, location: old.location, ..New::plain(id.thread, old.operation, old.value) };
+        let new = New { rf, ..New::access(id.thread, old.operation, old.location) };
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
         let Effect { writes, value, place, message, known } = self.take_effect(id, &new, counterpart);
         let event = self.event_mut(id);
         (event.rf, event.added_max) = (rf, added_max);
         (event.writes, event.value, event.place, event.message) = (writes, value, place, message);
-        (event.hb, event.prefix, event.pending, event.released) =
-            (known.hb, known.prefix, known.pending, known.released);
+        event.known = known;
         self.seq_cst += u32::from(old.operation.order(writes) == Order::SeqCst);
         self.event_mut(id).as_twin = counterpart.is_some_and(|c| self.does_the_same(id, c));
     }
 
-    /// The event `id` takes its place, if it writes. What follows from where it is.
+    /// The access `id` takes its place, if it writes. What follows from where it is.
     #[inline(never)]
     fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
         let code = new.operation.code;
         let result = match code {
             Code::Store => Some(new.operation.a),
             Code::Load => None,
-            _ if new.operation.reads() => new.operation.result(self.value(new.location, new.rf)),
-            _ => None,
+            _ => new.operation.result(self.value(new.location, new.rf)),
         };
         let (writes, mut place) = (result.is_some(), 0);
         if writes {
             let after = if code == Code::Store { new.after } else { new.rf };
             place = self.place(id, new.location, after);
         }
-        let known = self.known_after(id, new, writes, counterpart);
-        let message = match code {
-            _ if writes => self.message_of(id, new, new.operation.order, &known),
-            Code::Spawn | Code::End => Message::Own,
-            _ => Message::Row(ClockRef::EMPTY),
-        };
-        Effect { writes, value: result.unwrap_or(new.value), place, message, known }
+        let mut known = self.known_before(id);
+        if !new.rf.is_init() {
+            self.read_clocks(id, new.rf, new.operation.order(writes).acquires(), &mut known);
+        }
+        self.twin_clocks(id, counterpart, &mut known);
+        if new.operation.locks() {
+            (known.prefix, known.hb) = self.join_sections(id, new, known.prefix, known.hb);
+        }
+        let message = if writes { self.message_of(id, new, new.operation.order, &known) } else { Message::NOTHING };
+        Effect { writes, value: result.unwrap_or(0), place, message, known }
     }
 
     /// Puts a write directly after another in modification order; returns its place.
@@ -155,40 +204,39 @@ impl Graph {
         }
     }
 
-    /// What the thread of the event `id` knows after it.
+    /// What the thread of the event `id` knows before it.
     #[inline(always)]
-    fn known_after(&mut self, id: EventId, new: &New, writes: bool, counterpart: Option<EventId>) -> Known {
-        let own = Some(id.thread);
-        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let mut known = before.map_or_else(Known::default, |before| Known::after(self.event(before)));
-        let (code, order) = (new.operation.code, new.operation.order(writes));
-        if !new.rf.is_init() {
-            let acquires = order.acquires() || matches!(code, Code::Begin | Code::Join);
-            self.read_clocks(id, new.rf, acquires, &mut known);
-        }
+    fn known_before(&self, id: EventId) -> Known {
+        let events = &self.threads[id.thread.slot()][..id.index as usize];
+        events.last().map_or_else(Known::default, |before| before.known)
+    }
+
+    /// An event depends on what its twin's has.
+    #[inline(always)]
+    fn twin_clocks(&mut self, id: EventId, counterpart: Option<EventId>, known: &mut Known) {
         if let Some(counterpart) = counterpart {
-            let prefix = self.event(counterpart).prefix;
-            known.prefix = self.clocks.join(known.prefix, prefix, (counterpart.thread, id.index + 1), own);
+            let prefix = self.event(counterpart).known.prefix;
+            known.prefix = self.clocks.join(known.prefix, prefix, (counterpart.thread, id.index + 1), Some(id.thread));
         }
-        if new.operation.locks() {
-            (known.prefix, known.hb) = self.join_sections(id, new, known.prefix, known.hb);
+    }
+
+    /// What a fence acquires and releases.
+    #[inline(never)]
+    fn fence_clocks(&mut self, id: EventId, order: Order, known: &mut Known) {
+        self.seq_cst += u32::from(order == Order::SeqCst);
+        if order.acquires() {
+            known.hb = self.clocks.join(known.hb, known.pending, (id.thread, 0), Some(id.thread));
         }
-        if code == Code::Fence {
-            if order.acquires() {
-                known.hb = self.clocks.join(known.hb, known.pending, (id.thread, 0), own);
-            }
-            if order.releases() {
-                known.released = self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None);
-            }
+        if order.releases() {
+            known.released = self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None);
         }
-        known
     }
 
     /// Adds to what a thread knows what its event `id` learns from `rf`.
     fn read_clocks(&mut self, id: EventId, rf: EventId, acquires: bool, known: &mut Known) {
         let own = Some(id.thread);
         let source = self.event(rf);
-        let prefix = (source.prefix, (rf.thread, rf.index + 1));
+        let prefix = (source.known.prefix, (rf.thread, rf.index + 1));
         let message = message(rf, source);
         let before = known.prefix;
         known.prefix = self.clocks.join(before, prefix.0, prefix.1, own);
@@ -227,26 +275,10 @@ struct Effect {
     known: Known,
 }
 
-/// What a thread knows after an event; see [`Event`].
-#[derive(Clone, Copy, Default)]
-struct Known {
-    hb: ClockRef,
-    prefix: ClockRef,
-    pending: ClockRef,
-    released: ClockRef,
-}
-
-impl Known {
-    fn after(event: &Event) -> Self {
-        let Event { hb, prefix, pending, released, .. } = *event;
-        Known { hb, prefix, pending, released }
-    }
-}
-
 /// The clock that an acquiring reader of `write` joins, as a row and one component.
 fn message(write: EventId, event: &Event) -> (ClockRef, (ThreadId, u32)) {
     match event.message {
-        Message::Own => (event.hb, (write.thread, write.index + 1)),
+        Message::Own => (event.known.hb, (write.thread, write.index + 1)),
         Message::Row(row) => (row, (write.thread, 0)),
     }
 }

@@ -226,21 +226,21 @@ impl Graph {
     /// What happens before or at the end of the first `count` events of `thread`.
     #[inline]
     pub(crate) fn past(&self, thread: ThreadId, count: usize) -> Past<'_> {
-        let last = count.checked_sub(1).map(|last| self.threads[thread.slot()][last].hb);
+        let last = count.checked_sub(1).map(|last| self.threads[thread.slot()][last].known.hb);
         Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
     }
 
     /// Does all that is in (program order or reads-from)* before the end of the first `count` events of `thread` happen before it?
     pub(crate) fn is_synchronised(&self, thread: ThreadId, count: usize) -> bool {
         let Some(last) = count.checked_sub(1).map(|last| &self.threads[thread.slot()][last]) else { return true };
-        let happened = self.clocks.row(last.hb);
+        let happened = self.clocks.row(last.known.hb);
         let known = |(slot, count): (usize, &u32)| *count <= happened.get(slot).copied().unwrap_or(0);
-        last.prefix == last.hb || self.clocks.row(last.prefix).iter().enumerate().all(known)
+        last.known.prefix == last.known.hb || self.clocks.row(last.known.prefix).iter().enumerate().all(known)
     }
 
     /// What is in (program order, reads-from, or what twins did)* before or at `event`.
     pub(crate) fn prefix(&self, event: EventId) -> Past<'_> {
-        Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).prefix) }
+        Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).known.prefix) }
     }
 
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
@@ -281,6 +281,9 @@ impl Graph {
 
     /// A slot for a new thread: the lowest that is free.
     pub(crate) fn free_slot(&self) -> ThreadId {
+        if self.ranks.len() == self.parents.len() {
+            return ThreadId(self.parents.len() as u32);
+        }
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 
@@ -294,6 +297,9 @@ impl Graph {
         }
         self.parents[thread.slot()] = parent;
         self.twins[thread.slot()] = twin;
+        if parent.thread == ThreadId::MAIN {
+            return self.ranks.push(thread); // no thread is right of it
+        }
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
         self.ranks.insert(at, thread);
     }

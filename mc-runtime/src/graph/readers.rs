@@ -88,8 +88,8 @@ impl Graph {
             };
             if joins {
                 let (event, own) = (*self.event(end), (end.thread, end.index + 1));
-                prefix = self.clocks.join(prefix, event.prefix, own, Some(id.thread));
-                hb = self.clocks.join(hb, event.hb, own, Some(id.thread));
+                prefix = self.clocks.join(prefix, event.known.prefix, own, Some(id.thread));
+                hb = self.clocks.join(hb, event.known.hb, own, Some(id.thread));
             }
         }
         self.sections = sections;

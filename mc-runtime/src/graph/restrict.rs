@@ -1,8 +1,8 @@
 //! The part of a graph that a backward revisit keeps.
 
 use super::Graph;
-use super::clock::{ClockRef, Clocks};
-use super::event::{Event, Message};
+use super::clock::ClockRef;
+use super::event::{Event, Known, Message};
 use crate::ids::{EventId, ThreadId};
 
 /// Which events a revisit keeps: of each thread the first so many, and the revisited read.
@@ -137,21 +137,21 @@ impl Graph {
 
     /// Copies the clocks of an event, sharing rows with the event before it where they were shared.
     fn copy_clocks(&mut self, from: &Graph, id: EventId, event: &mut Event) {
-        let rows = |e: &Event| [e.hb, e.prefix, e.pending, e.released];
         let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let [old, new] = [from, &*self].map(|graph| before.map_or([ClockRef::EMPTY; 4], |b| rows(graph.event(b))));
-        let copy = |clocks: &mut Clocks, row: ClockRef, part: usize| {
-            if old[part] == row { new[part] } else { clocks.copy(&from.clocks, row) }
+        let [old, new] = [from, &*self].map(|graph| before.map_or_else(Known::default, |b| graph.event(b).known));
+        let clocks = &mut self.clocks;
+        let mut copy = |row: ClockRef, (old, new): (ClockRef, ClockRef)| {
+            if old == row { new } else { clocks.copy(&from.clocks, row) }
         };
-        let hb = event.hb;
-        event.hb = copy(&mut self.clocks, event.hb, 0);
-        event.prefix = if event.prefix == hb { event.hb } else { copy(&mut self.clocks, event.prefix, 1) };
-        event.pending = copy(&mut self.clocks, event.pending, 2);
-        let released = event.released;
-        event.released = copy(&mut self.clocks, released, 3);
+        let known = event.known;
+        let hb = copy(known.hb, (old.hb, new.hb));
+        let prefix = if known.prefix == known.hb { hb } else { copy(known.prefix, (old.prefix, new.prefix)) };
+        let pending = copy(known.pending, (old.pending, new.pending));
+        let released = copy(known.released, (old.released, new.released));
+        event.known = Known { hb, prefix, pending, released };
         event.message = match event.message {
             Message::Own => Message::Own,
-            Message::Row(row) if row == released => Message::Row(event.released),
+            Message::Row(row) if row == known.released => Message::Row(released),
             Message::Row(row) => Message::Row(self.clocks.copy(&from.clocks, row)),
         };
     }
