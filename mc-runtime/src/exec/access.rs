@@ -71,9 +71,12 @@ impl Engine {
         } else {
             operation
         };
-        or_return!(self.look_for_spin(at, operation, site, frame));
+        let settled = self.is_settled();
+        if !settled {
+            or_return!(self.look_for_spin(at, operation, site, frame));
+        }
         self.close();
-        if self.me_ref().position < self.explorer.graph.thread(self.current).len() {
+        if settled || self.me_ref().position < self.explorer.graph.thread(self.current).len() {
             self.replay_access(at, operation, site, frame)
         } else {
             self.new_access(at, operation, site, frame)
@@ -90,7 +93,7 @@ impl Engine {
 
     #[inline(never)]
     fn replay_access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
-        let id = self.next_event();
+        let (id, settled) = (self.next_event(), self.is_settled());
         let recorded = self.explorer.graph.event(id);
         if recorded.operation.code == Code::Block {
             return self.block(BlockReason::Spin, 0, site);
@@ -103,9 +106,12 @@ impl Engine {
         if !fits {
             return self.diverged(id, &describe(operation), site);
         }
-        if reads && let Some(source) = self.missing_source(id).or_else(|| self.missing_section(id)) {
-            self.me().state = State::Source(source);
-            return Step::Wait;
+        if reads {
+            let missing = if settled { Some(rf).filter(|rf| !self.executed(*rf)) } else { self.missing_source(id) };
+            if let Some(source) = missing.or_else(|| self.missing_section(id)) {
+                self.me().state = State::Source(source);
+                return Step::Wait;
+            }
         }
         let old = if reads { self.explorer.graph.value(location, rf) } else { 0 };
         let value = if reads { operation.result(old) } else { Some(operation.a) };
@@ -113,7 +119,7 @@ impl Engine {
             return self.diverged(id, &describe(operation), site);
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
-        if reads {
+        if reads && !settled {
             if self.explorer.graph.thread(id.thread).len() == id.index as usize + 1 {
                 or_return!(self.tries_value(at, operation, location, site, frame));
             }
@@ -121,6 +127,20 @@ impl Engine {
         }
         self.replayed += 1;
         self.after(id, site, old)
+    }
+
+    /// A thread is about to start.
+    pub(super) fn settle(&mut self, thread: ThreadId) {
+        let graph = &self.explorer.graph;
+        let last = graph.thread(thread).iter().rposition(|event| has_effect(graph, event));
+        self.threads[thread.slot()].settled = last.unwrap_or(0);
+    }
+
+    /// Is the next event of the running thread recorded, and one after it that has an effect? Then nothing will be compared with the state in which it is made.
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        let me = self.me_ref();
+        me.position < me.settled
     }
 
     /// Are the operands of a recorded operation what they are now? Those that may be addresses are not compared.
@@ -334,8 +354,8 @@ pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
 }
 
 pub(super) fn same_kind(recorded: &Operation, now: &Operation) -> bool {
-    (recorded.code.asked(), recorded.order, recorded.failure, recorded.width, recorded.label)
-        == (now.code, now.order, now.failure, now.width, now.label)
+    let details = |o: &Operation| [o.order as u8, o.failure as u8, o.width as u8, o.label as u8];
+    recorded.code.asked() == now.code && details(recorded) == details(now)
 }
 
 /// Is the address in writable data of the executable?

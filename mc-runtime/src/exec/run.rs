@@ -209,6 +209,7 @@ unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
 impl Engine {
     fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> std::io::Result<Fiber> {
         let (slot, size) = (thread.slot(), self.threads[thread.slot()].stack_size);
+        self.settle(thread);
         let place = Place { slot, size, clean: self.loops.compared() };
         let main = move |suspender: Suspender| {
             // SAFETY: the engine outlives its coroutines and nobody borrows it while one runs (see `execute`).

@@ -96,6 +96,8 @@ pub(crate) struct Thread {
     pub state: State,
     /// How many events it has executed.
     pub position: usize,
+    /// So many events of the graph come before its last one that has an effect, when it starts.
+    pub settled: usize,
     /// Its stack.
     pub fiber: Option<Fiber>,
     /// Its code, before it has started.
@@ -233,6 +235,7 @@ impl Default for Thread {
         Thread {
             state: State::Absent,
             position: 0,
+            settled: 0,
             fiber: None,
             body: None,
             suspender: None,
@@ -301,7 +304,7 @@ impl Thread {
     /// Makes it as new, and keeps its memory.
     pub(crate) fn reset(&mut self) {
         self.state = State::Absent;
-        self.position = 0;
+        (self.position, self.settled) = (0, 0);
         self.suspender = None;
         drop_rare(&mut self.name);
         self.stack_size = 0;
