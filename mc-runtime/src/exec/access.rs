@@ -132,7 +132,12 @@ impl Engine {
     /// A thread is about to start.
     pub(super) fn settle(&mut self, thread: ThreadId) {
         let graph = &self.explorer.graph;
-        let last = graph.thread(thread).iter().rposition(|event| has_effect(graph, event));
+        let events = graph.thread(thread);
+        let end = events.len().saturating_sub(1);
+        // The way to such a read is tried, also if it writes.
+        let is_equal = !events.is_empty() && self.ends_in_equal(thread.event(end));
+        let looked_at = if is_equal { &events[..end] } else { events };
+        let last = looked_at.iter().rposition(|event| has_effect(graph, event));
         self.threads[thread.slot()].settled = last.unwrap_or(0);
     }
 

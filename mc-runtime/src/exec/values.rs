@@ -66,7 +66,7 @@ impl Engine {
     }
 
     /// Is the event a read that gets from another write the value which its thread has read before?
-    fn ends_in_equal(&self, id: EventId) -> bool {
+    pub(super) fn ends_in_equal(&self, id: EventId) -> bool {
         let event = self.explorer.graph.event(id);
         event.reads() && self.explorer.repeats_value(id, event.rf)
     }
