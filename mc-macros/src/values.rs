@@ -63,7 +63,10 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
-    ("no_reduction", Form::Words(&["await", "barrier", "readers", "retry", "symmetry", "unused", "value", "all"])),
+    (
+        "no_reduction",
+        Form::Words(&["await", "barrier", "observer", "readers", "retry", "symmetry", "unused", "value", "all"]),
+    ),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),
 ];
@@ -257,6 +260,7 @@ mod tests {
             "os",
             "await",
             "barrier",
+            "observer",
             "readers",
             "retry",
             "symmetry",

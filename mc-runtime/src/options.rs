@@ -52,6 +52,8 @@ pub enum Reduction {
     Await,
     /// See [`Reductions::barriers`].
     Barrier,
+    /// See [`Reductions::observers`].
+    Observer,
     /// See [`Reductions::readers`].
     Readers,
     /// See [`Reductions::retry`].
@@ -74,6 +76,8 @@ pub struct Reductions {
     pub awaits: bool,
     /// The order in which threads come to a `Barrier`, where nobody asks for it.
     pub barriers: bool,
+    /// What threads that only read see, beside what others of them do.
+    pub observers: bool,
     /// The order of the readers of an `RwLock` that no writer separates.
     pub readers: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
@@ -90,6 +94,7 @@ impl Reductions {
     const NONE: Self = Self {
         awaits: false,
         barriers: false,
+        observers: false,
         readers: false,
         retry: false,
         symmetry: false,
@@ -100,7 +105,16 @@ impl Reductions {
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { awaits: true, barriers: true, readers: true, retry: true, symmetry: true, unused: true, value: true }
+        Self {
+            awaits: true,
+            barriers: true,
+            observers: true,
+            readers: true,
+            retry: true,
+            symmetry: true,
+            unused: true,
+            value: true,
+        }
     }
 }
 
@@ -111,6 +125,7 @@ impl Reductions {
         match off {
             Reduction::Await => Self { awaits: false, ..self },
             Reduction::Barrier => Self { barriers: false, ..self },
+            Reduction::Observer => Self { observers: false, ..self },
             Reduction::Readers => Self { readers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
             Reduction::Symmetry => Self { symmetry: false, ..self },
@@ -126,6 +141,7 @@ impl Reductions {
         Self {
             awaits: self.awaits && other.awaits,
             barriers: self.barriers && other.barriers,
+            observers: self.observers && other.observers,
             readers: self.readers && other.readers,
             retry: self.retry && other.retry,
             symmetry: self.symmetry && other.symmetry,

@@ -82,7 +82,8 @@ fn complaints(entry: &Entry, model: MemoryModel, threads: Threads) -> Result<(bo
 
 /// The specification has an event for each operation, and goes on after a failure.
 fn options(memory_model: MemoryModel, threads: Threads) -> Options {
-    let reductions = Reductions::default().without(Reduction::Unused).without(Reduction::Value);
+    let none = [Reduction::Unused, Reduction::Value, Reduction::Observer];
+    let reductions = none.into_iter().fold(Reductions::default(), Reductions::without);
     Options { memory_model, threads, reductions, max_failures: u64::MAX, ..Options::default() }
 }
 

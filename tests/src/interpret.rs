@@ -53,6 +53,71 @@ pub fn explore_symmetric(program: &Resolved, options: &Options, room: usize) -> 
     (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
 }
 
+/// Which threads keep what they end with to themselves.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    /// These; others return it.
+    pub threads: Vec<bool>,
+    /// In which order the others are joined.
+    pub joins: Vec<usize>,
+    /// After so many joins the body itself does what the last thread of the program does.
+    pub acts_after: usize,
+}
+
+/// As [`explore`], but each thread for itself tells how it ended, and the body how it has ended itself, with those whose ends it knows: a row for each, with [`UNKNOWN`] for what others know.
+///
+/// # Panics
+/// As [`explore`].
+pub fn explore_apart(program: &Resolved, apart: &Apart, options: &Options, room: usize) -> (Outcome, Finals) {
+    let collected = Arc::new(StdMutex::new(Collected::with_room(program.columns.len(), room)));
+    let (program, rows, apart) = (Arc::new(program.clone()), Arc::clone(&collected), apart.clone());
+    let outcome = mc_runtime::check::check(options, move || apart_body(&program, &rows, &apart));
+    let collected = lock(&collected);
+    let rows = collected.rows().map(<[i64]>::to_vec).collect();
+    (outcome, if collected.overflowed { Finals::TooMany(rows) } else { Finals::All(rows) })
+}
+
+/// What another one knows.
+const UNKNOWN: i64 = -1;
+
+fn apart_body(program: &Arc<Resolved>, collected: &Arc<StdMutex<Collected>>, apart: &Apart) {
+    let locations: Arc<[Location]> = program.locations.iter().map(|kind| Location::new(*kind)).collect();
+    let own = program.threads.len() - 1;
+    let mut handles = Vec::with_capacity(own);
+    for thread in 0..own {
+        let (program, locations, collected) = (Arc::clone(program), Arc::clone(&locations), Arc::clone(collected));
+        let handle = if apart.threads[thread] {
+            mc::thread::spawn(move || {
+                let end = run_thread(&program.threads[thread], &locations);
+                let value = |column: &Column| match *column {
+                    Column::Register(of, register) if of == thread => end.registers[register.0],
+                    _ => UNKNOWN,
+                };
+                lock(&collected).add(program.columns.iter().map(value));
+                None
+            })
+        } else {
+            mc::thread::spawn(move || Some(run_thread(&program.threads[thread], &locations)))
+        };
+        handles.push(Some(handle));
+    }
+    let mut ends: [Option<End>; LIMIT] = [const { None }; LIMIT];
+    for before in 0..=own {
+        if before == apart.acts_after {
+            ends[own] = Some(run_thread(&program.threads[own], &locations));
+        }
+        if let Some(&thread) = apart.joins.get(before) {
+            let handle = handles[thread].take().expect("each is joined once");
+            ends[thread] = handle.join().expect("a thread of a litmus program does not panic");
+        }
+    }
+    let value = |column: &Column| match *column {
+        Column::Register(thread, register) => ends[thread].as_ref().map_or(UNKNOWN, |end| end.registers[register.0]),
+        Column::Location(id) => locations[id.0].after_all(),
+    };
+    lock(collected).add(program.columns.iter().map(value));
+}
+
 /// How threads ended, each with the first thread that has its operations.
 type Kept = StdMutex<Vec<(usize, End)>>;
 

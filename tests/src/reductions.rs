@@ -1,14 +1,15 @@
 //! Random programs of which a reduction leaves something out, explored with it and without: no outcome may change.
 //!
-//! Source: `docs/reductions.md`, "Unused results", "Equal values", and "Symmetry" together with "Readers".
+//! Source: `docs/reductions.md`, "Unused results", "Equal values", "Observers", and "Symmetry" together with "Readers".
 
 use mc_runtime::options::{MemoryModel, Options, Reductions};
 use mc_runtime::outcome::{FailureKind, Outcome};
 use rand::RngExt;
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::interpret::{Finals, explore, explore_symmetric};
+use crate::interpret::{Apart, Finals, explore, explore_apart, explore_symmetric};
 use crate::program::{Op, Order, Program, Value};
 
 type NamedOp = Op<String, String>;
@@ -41,8 +42,17 @@ impl Found {
 pub struct Sample {
     program: Program,
     columns: Vec<String>,
-    /// Threads with the same operations are symmetric.
-    symmetric: bool,
+    told: Told,
+}
+
+/// How the outcomes of a program are told.
+enum Told {
+    /// By the body, all together.
+    Together,
+    /// Likewise, and threads with the same operations are symmetric.
+    Symmetric,
+    /// By each thread.
+    Apart(Apart),
 }
 
 /// A program of two to four threads: most of what they do adds to one of two counters, and some of it finds out in which order.
@@ -70,7 +80,7 @@ pub fn unused(seed: u64) -> Sample {
         .collect();
     let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
     columns.extend(locations);
-    Sample { program: Program { threads }, columns, symmetric: false }
+    Sample { program: Program { threads }, columns, told: Told::Together }
 }
 
 /// An operation, and whether its register is of interest.
@@ -136,7 +146,7 @@ pub fn values(seed: u64) -> Sample {
     }
     let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
     columns.extend(locations);
-    Sample { program: Program { threads }, columns, symmetric: false }
+    Sample { program: Program { threads }, columns, told: Told::Together }
 }
 
 /// A load, or what else could stand in its place; and whether its register is of interest.
@@ -170,6 +180,76 @@ fn write(rng: &mut Pcg64, register: &str, relaxed: f64) -> (NamedOp, bool) {
     }
 }
 
+/// A program of two or three threads that most often only read, one or two others that write, and a body that does something, too, before it has joined all of them or afterwards.
+pub fn observers(seed: u64) -> Sample {
+    let mut rng = Pcg64::new(u128::from(seed), 11);
+    let relaxed = [0.3, 0.7, 1.0][rng.random_range(0..3)];
+    // In most programs they only read.
+    let writes = if rng.random_bool(0.3) { 0.15 } else { 0.0 };
+    let waits = [0.0, 0.0, 0.2, 0.6][rng.random_range(0..4)];
+    let mut looks: Vec<bool> = vec![true, true];
+    for more in [true, false, false] {
+        if !more || rng.random_bool(0.3) {
+            looks.insert(rng.random_range(0..=looks.len()), more);
+        }
+    }
+    if looks.len() == 5 || rng.random_bool(0.5) {
+        let writer = looks.iter().rposition(|looks| !looks).expect("there are two");
+        looks.remove(writer);
+    }
+    let mut joins: Vec<usize> = (0..looks.len()).collect();
+    if rng.random_bool(0.5) {
+        joins.shuffle(&mut rng);
+    }
+    let acts_after = if rng.random_bool(0.6) { looks.len() } else { rng.random_range(0..looks.len()) };
+    looks.push(false); // the body
+    let (mut threads, mut columns) = (Vec::new(), Vec::new());
+    for (thread, looks) in looks.iter().enumerate() {
+        let mut ops: Vec<NamedOp> = Vec::new();
+        for number in 0..rng.random_range(1..=3) {
+            let reg = format!("r{number}");
+            if *looks && number > 0 && rng.random_bool(writes) {
+                ops.push(Op::If { reg: "r0".to_owned(), val: rng.random_range(0..=2), n: 1 });
+                ops.push(write(&mut rng, &reg, relaxed).0);
+                continue;
+            }
+            if rng.random_bool(0.1) {
+                let orders = [Order::Acq, Order::Rel, Order::AcqRel, Order::Sc];
+                ops.push(Op::Fence { ord: orders[rng.random_range(0..4)] });
+                continue;
+            }
+            let (op, reads) =
+                if *looks { look(&mut rng, &reg, relaxed, waits) } else { write(&mut rng, &reg, relaxed) };
+            if reads {
+                columns.push(format!("{thread}:{reg}"));
+            }
+            ops.push(op);
+        }
+        threads.push(ops);
+    }
+    let locations: BTreeSet<String> = threads.iter().flatten().filter_map(|op| op.location().cloned()).collect();
+    columns.extend(locations);
+    // Some return what they have seen.
+    let apart = looks.into_iter().map(|looks| looks && rng.random_bool(0.9)).collect();
+    Sample { program: Program { threads }, columns, told: Told::Apart(Apart { threads: apart, joins, acts_after }) }
+}
+
+/// A read, and whether its register is of interest.
+fn look(rng: &mut Pcg64, register: &str, relaxed: f64, waits: f64) -> (NamedOp, bool) {
+    let loc = if rng.random_bool(0.5) { "x" } else { "y" }.to_owned();
+    let orders = [Order::Acq, Order::Sc];
+    let ord = if rng.random_bool(relaxed) { Order::Rlx } else { orders[rng.random_range(0..2)] };
+    let (val, reg) = (Value::Given(rng.random_range(0..=1)), Some(register.to_owned()));
+    if rng.random_bool(waits) {
+        return (Op::Await { loc, val, reg, ord }, true);
+    }
+    let op = match rng.random_range(0..10) {
+        0 => Op::Cas { loc, expected: Value::Given(rng.random_range(1..=4)), val, reg, ord, fail_ord: None },
+        _ => Op::Load { loc, reg, ord },
+    };
+    (op, true)
+}
+
 /// A program of up to four threads, in one or two groups of the same operations: they read and write under one or two reader-writer locks.
 pub fn alike(seed: u64) -> Sample {
     let mut rng = Pcg64::new(u128::from(seed), 5);
@@ -187,7 +267,7 @@ pub fn alike(seed: u64) -> Sample {
             threads.push(ops.clone());
         }
     }
-    Sample { program: Program { threads }, columns, symmetric: true }
+    Sample { program: Program { threads }, columns, told: Told::Symmetric }
 }
 
 /// A section of a reader or of a writer, with one access in it or before it.
@@ -214,8 +294,11 @@ fn section(rng: &mut Pcg64, register: &str, ops: &mut Vec<NamedOp>) {
 pub fn find(sample: &Sample, memory_model: MemoryModel, reductions: Reductions) -> Found {
     let program = sample.program.resolve(&sample.columns).expect("it can be run");
     let options = Options { memory_model, reductions, max_failures: u64::MAX, ..Options::default() };
-    let explore = if sample.symmetric { explore_symmetric } else { explore };
-    let (Outcome { executions, blocked, failures, .. }, finals) = explore(&program, &options, ROOM);
+    let (Outcome { executions, blocked, failures, .. }, finals) = match &sample.told {
+        Told::Together => explore(&program, &options, ROOM),
+        Told::Symmetric => explore_symmetric(&program, &options, ROOM),
+        Told::Apart(apart) => explore_apart(&program, apart, &options, ROOM),
+    };
     let Finals::All(outcomes) = finals else { panic!("there is no room for all outcomes") };
     let failures = failures.iter().map(|failure| failure.kind).collect();
     Found { outcomes, failures, executions: executions + blocked }

@@ -48,7 +48,7 @@ pub(crate) struct CheckArgs {
     /// What runs the threads of a test: coroutines, or os, threads of the operating system, one at a time [default: coroutines]
     #[arg(long, value_name = "KIND", env = "MC_THREADS", value_parser = str::parse::<Threads>)]
     threads: Option<Threads>,
-    /// Explore what is otherwise left out because another execution shows the same: await, barrier, readers, retry, symmetry, unused, value, or all; several
+    /// Explore what is otherwise left out because another execution shows the same: await, barrier, observer, readers, retry, symmetry, unused, value, or all; several
     /// with commas between
     #[arg(long, value_name = "NAMES", env = "MC_NO_REDUCTION", value_parser = settings::all_reductions_but)]
     no_reduction: Option<Reductions>,

@@ -190,6 +190,7 @@ impl Engine {
             cold_path();
             return step;
         }
+        or_return!(self.acts(matches!(operation.code, Code::Load | Code::CompareExchange)));
         or_return!(self.is_between_joins());
         or_return!(self.follows_twin(operation, location, at, site));
         or_return!(self.tries_value(at, operation, location, site, frame));
@@ -210,6 +211,9 @@ impl Engine {
             self.explorer.add_access(self.current, operation, location, &[], site)
         };
         let event = self.explorer.graph.event(id);
+        if event.writes && self.explorer.observes(self.current) {
+            return self.is_no_observer(self.current);
+        }
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
         // What has an effect ends the round.

@@ -44,6 +44,9 @@ impl Engine {
                 None => self.me().unreadable.push(write),
             }
         };
+        if self.explorer.observes(thread) && !self.explorer.graph.event(id).added_max {
+            let _: Step<()> = self.is_no_observer(thread);
+        }
         let left = self.left.len();
         let me = self.me();
         me.open = Some(Open { read: id, clock: me.clock, left });
@@ -126,6 +129,9 @@ impl Engine {
         let exchange_fails = operation.code != Code::Load && fails(&newest);
         if exchange_fails && (is_new(&newest) || !self.is_guard(operation, site)) {
             return Some(newest).filter(is_new);
+        }
+        if self.explorer.observes(thread) && is_new(&newest) {
+            return Some(newest); // an observer reads that first
         }
         let oldest = self.explorer.earliest(thread, location);
         (oldest..newest).filter(fails).find(is_new).or_else(|| Some(newest).filter(is_new))

@@ -29,7 +29,7 @@ impl Engine {
             return Ending::Restart;
         }
         if self.all_ended() {
-            return Ending::Complete;
+            return if self.finds_observers() { Ending::Restart } else { Ending::Complete };
         }
         self.blocked()
     }

@@ -183,11 +183,12 @@ impl Engine {
         found
     }
 
-    /// The leftmost that has had as few turns as any, but for those that wait to write. This must follow from the graph alone.
+    /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
     fn pick_to_explore(&self) -> Option<ThreadId> {
         let able = || self.explorer.graph.ranks().iter().copied().filter(|t| self.can_move(*t));
-        let is_next = |t: &ThreadId| self.turns(*t) == 0 && !self.waits_to_write(*t);
-        let last = |t: &ThreadId| (self.waits_to_write(*t), self.waits_behind_twin(*t), self.turns(*t));
+        let observes = |t: &ThreadId| self.explorer.observes(*t);
+        let is_next = |t: &ThreadId| self.turns(*t) == 0 && !self.waits_to_write(*t) && !observes(t);
+        let last = |t: &ThreadId| (observes(t), self.waits_to_write(*t), self.waits_behind_twin(*t), self.turns(*t));
         able().find(is_next).or_else(|| able().min_by_key(last))
     }
 
@@ -217,7 +218,8 @@ impl Engine {
     fn has_had_more_turns(&self) -> bool {
         let mine = self.turns(self.current);
         let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
-        mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && !self.waits_to_write(t))
+        let is_next = |t| !self.waits_to_write(t) && !self.explorer.observes(t);
+        mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && is_next(t))
     }
 
     fn can_replay(&self, thread: ThreadId) -> bool {

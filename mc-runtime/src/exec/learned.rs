@@ -31,6 +31,7 @@ impl Engine {
         self.learned.extend(&other.learned);
         self.left_out.take_knowledge(&other.left_out);
         self.symmetry &= other.symmetry;
+        self.take_observers(other);
         self.loops = other.loops.clone();
         self.progress = other.progress.clone();
     }

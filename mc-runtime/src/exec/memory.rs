@@ -86,6 +86,7 @@ impl Engine {
         }
         self.close();
         or_return!(self.touches(at, size));
+        or_return!(self.acts(!writes));
         or_return!(self.is_between_joins());
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
@@ -179,6 +180,9 @@ impl Engine {
     /// Something in the range was accessed otherwise than as plain memory.
     #[inline(never)]
     fn free_accessed(&mut self, range: (usize, usize)) {
+        if self.acts::<()>(true).is_some() {
+            return;
+        }
         if self.frees_between_joins(range) {
             let _: Step<()> = self.told_apart();
             return;
@@ -283,6 +287,7 @@ impl Engine {
         if me.acquired().next().is_some() {
             self.pass_on(at, kept);
         }
+        self.notes_left(at);
         let order = self.left.make();
         self.left.leave(Left { at, thread: self.current, events, order }, kept);
     }

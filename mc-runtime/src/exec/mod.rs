@@ -35,6 +35,7 @@ mod left;
 mod liveness;
 mod locations;
 mod memory;
+mod observers;
 #[cfg(feature = "unmodified")]
 mod outside;
 mod overlap;
@@ -183,6 +184,7 @@ pub(crate) struct Engine {
     cells: Cells,
     loops: Loops,
     probe: probe::Probe,
+    observers: observers::Observers,
     sections: Vec<crate::graph::readers::Section>,
     /// Of each thread the newest access of some memory.
     newest: Vec<EventId>,
@@ -243,16 +245,22 @@ pub(crate) struct Engine {
     has_seen_counts: bool,
 }
 
+/// By its heap the code of a test is told from the checker's.
+#[cfg(feature = "unmodified")]
+fn assert_heap(is_there: bool) {
+    assert!(
+        is_there || !crate::instrumentation::is_on_in_std(),
+        "the address space for the heap of a test cannot be had, by which its code is told from the checker's"
+    );
+}
+
 impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
         let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
         let heap = own_heap.then(|| Heap::of(&options)).flatten().map(Box::new);
         #[cfg(feature = "unmodified")]
-        assert!(
-            heap.is_some() || !crate::instrumentation::is_on_in_std(),
-            "the address space for the heap of a test cannot be had, by which its code is told from the checker's"
-        );
+        assert_heap(heap.is_some());
         Engine {
             explorer: Explorer::new(options.memory_model, frontier),
             learned: learned::from_start(&options, &guide).collect(),
@@ -275,6 +283,7 @@ impl Engine {
             cells: Cells::default(),
             loops: Loops::new(options.reductions),
             probe: probe::Probe::default(),
+            observers: observers::Observers::default(),
             newest: Vec::new(),
             runnable: Vec::new(),
             shared: state::Shared::default(),
@@ -336,6 +345,7 @@ impl Engine {
         self.locations.reset();
         self.cells.reset();
         self.probe.stop();
+        self.reset_observers();
         #[cfg(feature = "unmodified")]
         {
             self.outside.reset();
@@ -345,7 +355,7 @@ impl Engine {
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();
-            heap.fill = self.loops.any().then_some(0);
+            heap.fill = (self.loops.any() || self.explorer.observers != 0).then_some(0);
             #[cfg(feature = "unmodified")]
             {
                 if self.options.uninit {

@@ -34,6 +34,7 @@ impl Engine {
             if let Some(reads) = stops.or(self.me_ref().repeats).filter(|_| operation.code != Code::Block) {
                 return self.block(BlockReason::Spin, reads, site);
             }
+            or_return!(self.minds_observers(&operation));
             or_return!(self.leaves_twin(id, &operation));
             match self.add_plain(&operation, rf, site) {
                 Ok(value) => value,

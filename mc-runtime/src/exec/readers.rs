@@ -33,7 +33,8 @@ impl Engine {
         let others = || self.explorer.graph.ranks().iter().filter(|t| **t != self.current);
         operation.code == Code::WriteLock
             && matches!(self.guide, Guide::Explore)
-            && (others().any(|t| self.can_move(*t) && !self.waits_to_write(*t)) || self.waits_behind_twin(self.current))
+            && (others().any(|t| self.can_move(*t) && !self.waits_to_write(*t) && !self.explorer.observes(*t))
+                || self.waits_behind_twin(self.current))
     }
 
     /// Does the twin of a thread, which has not come farther, wait to write, and could?

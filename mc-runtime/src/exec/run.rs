@@ -105,9 +105,14 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
             ptr::from_mut(h.as_mut())
         })
     };
+    // SAFETY: as above.
+    let looks = unsafe { &mut *engine }.begins_to_look(thread);
     let ended = fiber.resume(engine, heap);
     // SAFETY: as above: the coroutine has suspended itself or ended.
     let e = unsafe { &mut *engine };
+    if looks {
+        e.has_looked(thread, ended);
+    }
     let t = &mut e.threads[thread.slot()];
     if ended {
         t.state = State::Ended;

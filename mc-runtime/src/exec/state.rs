@@ -113,7 +113,7 @@ pub(super) unsafe fn put_back(frame: &mut Frame, image: &[u8]) {
     unsafe { ptr::copy_nonoverlapping(image.as_ptr(), ptr::from_mut(frame).cast(), image.len()) };
 }
 
-fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
+pub(super) fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
     // SAFETY: the ranges are the calling thread's own stack above its frame, those of suspended threads, handed-out memory of the arenas, and the executable's writable
     // segments: all mapped and readable. No other thread runs while the slice is looked at; bytes that were never written are read as whatever they hold.
     unsafe { std::slice::from_raw_parts(start as *const u8, len) }

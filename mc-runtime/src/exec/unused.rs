@@ -180,6 +180,9 @@ impl Engine {
     /// What every access of an atomic does: is its memory alive, and known to the thread, and does that outlive the execution?
     fn touch_left_out<T>(&mut self, at: usize, operation: &Operation, site: Site) -> Option<Step<T>> {
         self.close();
+        if let Some(step) = self.acts(true) {
+            return Some(step);
+        }
         if let Some(step) = self.is_between_joins() {
             return Some(step);
         }

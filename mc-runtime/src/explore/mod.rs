@@ -5,6 +5,7 @@
 //! Not here: what is consistent (`model`), and running the test along a graph (`exec`).
 
 mod frontier;
+mod observers;
 mod readers;
 mod revisit;
 mod symmetry;
@@ -35,6 +36,8 @@ pub(crate) struct Explorer {
     pub frontier: Frontier,
     /// Has the thread that adds an access come to it in the same way again (`exec::values`)? Then reads of older writes are left out that get the same value as the one before.
     pub same_way: bool,
+    /// Threads that only look (`exec::observers`), by slot, as bits.
+    pub observers: u64,
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
@@ -70,6 +73,7 @@ impl Explorer {
             graph: Graph::new(),
             frontier,
             same_way: false,
+            observers: 0,
             model,
             buffers,
             revisit,
@@ -148,6 +152,9 @@ impl Explorer {
 
     /// Puts other choices than the one that was made into the frontier, so that the latest in modification order comes out first. `tried`: values that are read in vain.
     fn push_others(&mut self, id: EventId, others: Range<usize>, tried: &[u64]) {
+        if self.leaves_reads_out(id.thread) {
+            return;
+        }
         let event = *self.graph.event(id);
         for index in others {
             let write = self.graph.mo_at(event.location, index);

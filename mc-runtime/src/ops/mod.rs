@@ -401,6 +401,11 @@ pub fn leave_clock(at: *mut ()) {
     with_engine(|e| e.leave_clock(at as usize));
 }
 
+/// The calling thread leaves in these bytes that it has returned, and nothing else. Only who joins it reads them.
+pub fn returns_nothing(at: *const (), size: usize) {
+    with_engine(|e| e.returns_nothing(at as usize, size));
+}
+
 /// Runs `f` (a destructor) as if everything that was left in the `size` bytes at `at` with [`leave_clock`] happened before it.
 pub fn with_clocks(at: *mut (), size: usize, f: impl FnOnce()) {
     struct Release;

@@ -148,6 +148,7 @@ impl fmt::Display for Reduction {
         out.pad(match self {
             Self::Await => "await",
             Self::Barrier => "barrier",
+            Self::Observer => "observer",
             Self::Readers => "readers",
             Self::Retry => "retry",
             Self::Symmetry => "symmetry",
@@ -165,6 +166,7 @@ impl FromStr for Reduction {
         match text {
             "await" => Ok(Self::Await),
             "barrier" => Ok(Self::Barrier),
+            "observer" => Ok(Self::Observer),
             "readers" => Ok(Self::Readers),
             "retry" => Ok(Self::Retry),
             "symmetry" => Ok(Self::Symmetry),
@@ -172,7 +174,7 @@ impl FromStr for Reduction {
             "value" => Ok(Self::Value),
             "all" => Ok(Self::All),
             _ => Err(Expected(
-                "`await`, `barrier`, `readers`, `retry`, `symmetry`, `unused`, `value` or `all`, or several with commas between",
+                "`await`, `barrier`, `observer`, `readers`, `retry`, `symmetry`, `unused`, `value` or `all`, or several with commas between",
             )),
         }
     }
