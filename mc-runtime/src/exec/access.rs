@@ -118,6 +118,9 @@ impl Engine {
         if value.is_some() != writes {
             return self.diverged(id, &describe(operation), site);
         }
+        if writes && self.explorer.observes(self.current) {
+            return self.is_no_observer(self.current); // it has not written at the newest value
+        }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
         if reads && !settled {
             if self.explorer.graph.thread(id.thread).len() == id.index as usize + 1 {
