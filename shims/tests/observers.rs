@@ -4,14 +4,17 @@
 #![cfg(mc)]
 
 use std::hint::black_box;
+use std::panic::catch_unwind;
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mc::__private::run_body;
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicUsize, fence};
 use mc::thread;
+use mc_runtime::models::{Bounds, replay};
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::Verdict;
 
@@ -38,13 +41,19 @@ fn counted(body: fn()) -> [u64; 2] {
     })
 }
 
-/// It fails with the reduction and without.
+/// It fails with the reduction and without, and does so again where it is told how.
 #[track_caller]
 fn both_fail(body: fn()) {
     let _one = one();
     for reductions in both() {
         let outcome = common::explore(&Options { reductions, ..Options::default() }, body);
         assert_eq!(outcome.verdict, Verdict::Failed, "{outcome:?}");
+        for failure in outcome.failures {
+            let replayed = catch_unwind(move || replay(Bounds::default(), &failure.schedule, move || run_body(body)));
+            let text = *replayed.unwrap_err().downcast::<String>().expect("a counterexample is a text");
+            let what = failure.message.lines().next().expect("it says what");
+            assert!(text.contains(what), "{text}");
+        }
     }
 }
 
