@@ -152,36 +152,28 @@ fn what_the_body_knows_by_both_is_seen() {
     both_fail(|| two_readers(|x, _| _ = black_box(x.load(SeqCst)), |x, _| assert_eq!(x.load(SeqCst), 1)));
 }
 
+/// Two readers that return what they have read, in some form.
+fn return_what_they_see<T: Send + 'static>(form: fn(usize) -> T, value: fn(T) -> usize) {
+    let x = Arc::new(AtomicUsize::new(0));
+    let writer = x.clone();
+    let writer = thread::spawn(move || writer.store(1, Release));
+    let readers = [(); 2].map(|()| {
+        let x = x.clone();
+        thread::spawn(move || form(x.load(Acquire)))
+    });
+    writer.join().unwrap();
+    let seen = readers.map(|reader| value(reader.join().unwrap()));
+    assert_ne!(seen, [0, 0]);
+}
+
 #[test]
 fn what_they_return_is_seen() {
-    both_fail(|| {
-        let x = Arc::new(AtomicUsize::new(0));
-        let writer = x.clone();
-        let writer = thread::spawn(move || writer.store(1, Release));
-        let readers = [(); 2].map(|()| {
-            let x = x.clone();
-            thread::spawn(move || x.load(Acquire))
-        });
-        writer.join().unwrap();
-        let seen = readers.map(|reader| reader.join().unwrap());
-        assert_ne!(seen, [0, 0]);
-    });
+    both_fail(|| return_what_they_see(|seen| seen, |seen| seen));
 }
 
 #[test]
 fn what_they_return_is_seen_also_behind_a_pointer() {
-    both_fail(|| {
-        let x = Arc::new(AtomicUsize::new(0));
-        let writer = x.clone();
-        let writer = thread::spawn(move || writer.store(1, Release));
-        let readers = [(); 2].map(|()| {
-            let x = x.clone();
-            thread::spawn(move || vec![x.load(Acquire)])
-        });
-        writer.join().unwrap();
-        let seen = readers.map(|reader| reader.join().unwrap()[0]);
-        assert_ne!(seen, [0, 0]);
-    });
+    both_fail(|| return_what_they_see(|seen| vec![seen], |seen| seen[0]));
 }
 
 #[test]
