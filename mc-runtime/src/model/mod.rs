@@ -33,7 +33,7 @@ pub(crate) fn order_exists(model: MemoryModel, graph: &Graph, suspect: Suspect, 
     let newest = matches!(suspect, Suspect::Event(id) if search::next_write(graph, id).is_none());
     let exists = match model {
         _ if newest => true,
-        MemoryModel::Rc20 => seq_cst::order_exists(graph, &mut buffers.seq_cst),
+        MemoryModel::Rc20 => seq_cst::order_exists(graph, suspect, &mut buffers.search, &mut buffers.seq_cst),
         MemoryModel::Sc => sc::order_exists(graph, suspect, &mut buffers.search),
         MemoryModel::Tso => tso::order_exists(graph, suspect, &mut buffers.search),
     };

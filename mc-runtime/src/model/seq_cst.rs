@@ -7,8 +7,14 @@
 //! accesses of one location by the position of the write that they are or read, writes before their readers, so an event points into the chain
 //! right after its own position, and the chain points to the events at each position. Of what a thread has before an event only the last counts, of what it
 //! has after it only the first: program order gives the others. That is linear where the relation itself is quadratic.
+//!
+//! Most graphs need none of this: each step of that relation is a path of program order, reads-from, modification order and from-read, so that a new cycle of it is one of
+//! theirs through what is new. Where there is none, the order exists; where there is one, and all accesses are sequentially consistent, each of its steps is one
+//! of the relation.
 
 use super::cycle::Cycles;
+use super::sc;
+use super::search::{self, Suspect};
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 
@@ -24,10 +30,21 @@ pub(super) struct Buffers {
 type Rows = Vec<(u32, usize)>;
 
 /// Whether the order exists.
-pub(super) fn order_exists(graph: &Graph, buffers: &mut Buffers) -> bool {
-    if graph.seq_cst_events() < 2 {
+pub(super) fn order_exists(
+    graph: &Graph,
+    suspect: Suspect,
+    search: &mut search::Search,
+    buffers: &mut Buffers,
+) -> bool {
+    if graph.seq_cst_events() < 2 || sc::order_exists(graph, suspect, search) {
         return true;
     }
+    let accesses = || graph.order().iter().map(|id| graph.event(*id)).filter(|e| e.operation.has_location());
+    accesses().any(|access| !access.is_seq_cst()) && is_acyclic(graph, buffers)
+}
+
+/// Is the relation acyclic?
+fn is_acyclic(graph: &Graph, buffers: &mut Buffers) -> bool {
     let Buffers { cycles, events, fences } = buffers;
     events.iter_mut().chain(fences.iter_mut()).for_each(Vec::clear);
     let mut nodes = 0;
