@@ -32,7 +32,7 @@ pub(super) struct Clocks {
 }
 
 /// So many are looked through.
-const FEW: usize = 16;
+const FEW: usize = 32;
 
 impl Clocks {
     pub(super) fn clear(&mut self) {

@@ -47,6 +47,8 @@ pub(super) struct Locations {
     /// Locations of which one has bytes of the other.
     overlaps: Vec<[LocationId; 2]>,
     places: Vec<Option<Place>>,
+    /// All names before this one are in use, for the rest of the execution.
+    free: u32,
     /// What memory outside of the test's own held before the execution.
     saved: Vec<(usize, Width, u64)>,
 }
@@ -57,6 +59,7 @@ impl Locations {
         self.by_word.clear();
         self.overlaps.clear();
         self.places.clear();
+        self.free = 0;
         for (at, width, value) in self.saved.drain(..).rev() {
             write(at, width, value);
         }
@@ -99,11 +102,9 @@ impl Locations {
     /// Gives the address a location whose name is free.
     #[inline(never)]
     fn bind_free(&mut self, graph: &mut Graph, at: usize, width: Width, heap: Option<&mut Heap>) -> LocationId {
-        let free = |l: &u32| {
-            let bound = self.places.get(*l as usize).is_some_and(Option::is_some);
-            !bound && !graph.is_accessed(LocationId(*l))
-        };
-        let location = (0..).map(LocationId).find(|l| free(&l.0)).expect("there is no end of numbers");
+        let is_free = |l: &LocationId| self.place(*l).is_none() && !graph.is_accessed(*l);
+        let location = (self.free..).map(LocationId).find(is_free).expect("there is no end of numbers");
+        self.free = location.0 + 1;
         self.bind(graph, location, at, width, heap);
         location
     }
