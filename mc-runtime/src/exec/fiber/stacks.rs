@@ -3,6 +3,7 @@
 use corosensei::stack::{DefaultStack, Stack};
 use std::fmt;
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Stacks that wait for their thread: each slot has its own, so that addresses on it are the same in every execution.
 #[derive(Default)]
@@ -21,14 +22,29 @@ impl fmt::Debug for Stacks {
 /// The size of a stack unless more is asked for: std's default for threads. Only touched pages count.
 pub(super) const DEFAULT_SIZE: usize = 2 << 20;
 
+/// Those of checks that are over, for the next ones: to map a stack costs more than a short execution.
+static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+const MOST_SPARE: usize = 16;
+
+fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Stacks {
+    fn drop(&mut self) {
+        let mut spare = spare();
+        let room = MOST_SPARE - spare.len();
+        // That of the first slot is taken first again.
+        spare.extend(self.by_slot.drain(..).rev().flatten().take(room));
+    }
+}
+
 impl Stacks {
     pub(super) fn take(&mut self, slot: usize, size: usize) -> io::Result<DefaultStack> {
         let size = size.max(DEFAULT_SIZE);
-        let fits = |s: &DefaultStack| s.base().get() - s.limit().get() >= size;
-        match self.by_slot.get_mut(slot).and_then(Option::take).filter(fits) {
-            Some(stack) => Ok(stack),
-            None => DefaultStack::new(size),
-        }
+        let fits = |stack: &mut DefaultStack| stack.base().get() - stack.limit().get() >= size;
+        let own = self.by_slot.get_mut(slot).and_then(|own| own.take_if(fits));
+        own.or_else(|| spare().pop_if(fits)).map_or_else(|| DefaultStack::new(size), Ok)
     }
 
     pub(super) fn give_back(&mut self, slot: usize, stack: DefaultStack) {
