@@ -72,7 +72,11 @@ impl Engine {
             operation
         };
         let settled = self.is_settled();
-        if !settled {
+        if settled {
+            if let Some(accessed) = self.replay_settled(at, operation) {
+                return Step::Done(accessed);
+            }
+        } else {
             or_return!(self.look_for_spin(at, operation, site, frame));
         }
         self.close();
@@ -130,25 +134,6 @@ impl Engine {
         }
         self.replayed += 1;
         self.after(id, site, old)
-    }
-
-    /// A thread is about to start.
-    pub(super) fn settle(&mut self, thread: ThreadId) {
-        let graph = &self.explorer.graph;
-        let events = graph.thread(thread);
-        let end = events.len().saturating_sub(1);
-        // The way to such a read is tried, also if it writes.
-        let is_equal = !events.is_empty() && self.ends_in_equal(thread.event(end));
-        let looked_at = if is_equal { &events[..end] } else { events };
-        let last = looked_at.iter().rposition(|event| has_effect(graph, event));
-        self.threads[thread.slot()].settled = last.unwrap_or(0);
-    }
-
-    /// Is the next event of the running thread recorded, and one after it that has an effect? Then nothing will be compared with the state in which it is made.
-    #[inline(always)]
-    fn is_settled(&self) -> bool {
-        let me = self.me_ref();
-        me.position < me.settled
     }
 
     /// Are the operands of a recorded operation what they are now? Those that may be addresses are not compared.

@@ -212,6 +212,13 @@ impl Locations {
         }
     }
 
+    /// Was this location accessed at this address before, in memory of the test's own that is not freed, and shares no bytes with another?
+    #[inline]
+    pub(super) fn is_known(&self, location: LocationId, at: usize, width: Width) -> bool {
+        let is_known = |p: &Place| p.at == at && p.width == width && !p.freed && p.maker.is_some();
+        self.place(location).is_some_and(is_known) && !self.any_overlap()
+    }
+
     /// An access was executed: memory follows modification order, and the word of a reader-writer lock counts its readers.
     #[inline]
     pub(super) fn follow(&mut self, graph: &Graph, id: EventId) -> Followed {

@@ -48,6 +48,7 @@ mod reread;
 mod rounds;
 pub(crate) mod run;
 mod sample;
+mod settled;
 #[cfg(feature = "unmodified")]
 mod shadow;
 mod spin;
