@@ -172,6 +172,7 @@ impl Engine {
         if self.is_dead(location, at) {
             return self.access_freed(operation, site);
         }
+        or_return!(self.mixes_sizes());
         if operation.is_of_shim()
             && let Some(step) = self.waits_for_turn(at, operation, location, site)
         {
@@ -214,6 +215,7 @@ impl Engine {
         if let Some(maker) = maker.and_then(|m| self.unordered(m)) {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
+        or_return!(self.accesses_part(id));
         let step = self.after(id, site, old);
         if frees && self.waits_left && !self.guide.decides() {
             self.wake_left_of(location);

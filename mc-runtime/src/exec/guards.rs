@@ -48,8 +48,9 @@ impl Engine {
 
     /// The running thread has come back to this operation from reading in vain.
     pub(super) fn learns_guard<T>(&mut self, operation: &Operation, site: Place) -> Option<Step<T>> {
-        let guards = &mut self.loops.guards;
-        let unknown = !self.loops.touched.keeps_one && !guards.known.contains(&site) && !guards.refuted.contains(&site);
+        let (guards, touched) = (&mut self.loops.guards, &self.loops.touched);
+        let unknown =
+            !touched.keeps_one && !touched.mixes && !guards.known.contains(&site) && !guards.refuted.contains(&site);
         if operation.code != Code::CompareExchange || !unknown {
             return None;
         }

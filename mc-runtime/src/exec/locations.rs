@@ -4,6 +4,7 @@
 //! whose bits differ from what the engine wrote last is a new object there (a reused stack slot, a moved value, a write through `&mut`): a new location.
 
 use super::arena::Heap;
+use super::parts::Parts;
 use super::readers::counts;
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
@@ -49,6 +50,10 @@ pub(super) struct Locations {
     places: Vec<Option<Place>>,
     /// All names before this one are in use, for the rest of the execution.
     free: u32,
+    /// Of all executions while somebody wants to know.
+    parts: Parts,
+    pub remembers_parts: bool,
+    mixes: bool,
     /// What memory outside of the test's own held before the execution.
     saved: Vec<(usize, Width, u64)>,
 }
@@ -120,6 +125,10 @@ impl Locations {
         if maker.is_none() {
             self.save(at, width, value);
         }
+        if self.remembers_parts {
+            self.mixes |= self.parts.mix(at, width);
+            self.parts.add(at, width);
+        }
         graph.set_initial(location, value);
         let last = self.by_word.insert(word(at), location);
         if last.is_some() {
@@ -178,6 +187,11 @@ impl Locations {
         let places = self.places.iter().enumerate();
         let others = places.filter(|(_, place)| place.as_ref().is_some_and(overlaps));
         self.overlaps.extend(others.map(|(slot, _)| [LocationId(slot as u32), location]));
+    }
+
+    /// Was there, in any execution, a location with some bytes of another?
+    pub(super) fn mix(&self) -> bool {
+        self.mixes
     }
 
     /// Are there locations with bytes in common?

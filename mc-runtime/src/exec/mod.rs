@@ -39,6 +39,7 @@ mod observers;
 #[cfg(feature = "unmodified")]
 mod outside;
 mod overlap;
+mod parts;
 mod plain;
 mod probe;
 mod readers;
@@ -344,6 +345,7 @@ impl Engine {
         self.ensure_thread(ThreadId::MAIN);
         self.threads[0].state = State::Unstarted;
         self.locations.reset();
+        self.locations.remembers_parts = self.loops.any() && !self.guide.decides();
         self.cells.reset();
         self.probe.stop();
         self.reset_observers();

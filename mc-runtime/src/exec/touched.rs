@@ -5,9 +5,11 @@
 //! thread without an order are noted, and what rounds that are left out touch, in all executions. Where both touch the same, one such round is kept: between two events with an effect, the first one is no more left
 //! out, and the exploration starts again. The argument is in `docs/reductions.md`.
 
+use super::parts::Parts;
 use super::{Engine, Step};
-use crate::ids::ThreadId;
+use crate::ids::{EventId, ThreadId};
 use crate::operation::BY_CHANCE;
+use crate::ops::Width;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,6 +23,12 @@ pub(super) struct Touched {
     unordered: FxHashSet<usize>,
     /// Memory that was freed so: where it begins and ends.
     freed: BTreeMap<usize, usize>,
+    /// Atomics that have bytes in common with one of another size. All else of those is for these only.
+    pub mixes: bool,
+    /// Atomics that rounds loaded which were left out.
+    parts_left_out: Parts,
+    /// Those of accesses that are not ordered after all that led to them.
+    parts_unordered: Parts,
     /// Is the first round kept?
     pub keeps_one: bool,
 }
@@ -40,6 +48,18 @@ impl Touched {
             self.unordered.insert(word);
             self.left_out.contains(&word)
         })
+    }
+
+    /// A round that loads this atomic is left out. Does it matter?
+    fn leave_part_out(&mut self, at: usize, width: Width) -> bool {
+        self.parts_left_out.add(at, width);
+        self.parts_unordered.mix(at, width)
+    }
+
+    /// This atomic is accessed without an order. Does it matter?
+    fn access(&mut self, at: usize, width: Width) -> bool {
+        self.parts_unordered.add(at, width);
+        self.parts_left_out.mix(at, width)
     }
 
     /// This is freed without an order. Does it matter?
@@ -69,13 +89,47 @@ impl Engine {
         if touched.keeps_one && rounds.keep_first() {
             return false;
         }
-        let reads = rounds.recent().take((reads & !BY_CHANCE) as usize).map(|read| (read.asked.0, size_of::<u8>()));
-        // All are noted.
-        let matter = reads.chain(rounds.touched.iter().copied()).filter(|(at, size)| touched.leave_out(*at, *size));
-        if matter.count() > 0 {
+        let mut matters = false;
+        for read in rounds.recent().take((reads & !BY_CHANCE) as usize) {
+            let (at, operation) = read.asked;
+            matters |= touched.leave_out(at, size_of::<u8>());
+            matters |= touched.mixes && touched.leave_part_out(at, operation.width);
+        }
+        for (at, size) in &rounds.touched {
+            matters |= touched.leave_out(*at, *size);
+        }
+        if matters {
             let _: Option<Step<()>> = self.keep_one();
         }
         true
+    }
+
+    /// The running thread has come to a new location. Has that bytes in common with an atomic of another size, and are there rounds? Then the exploration starts again, and notes what they load.
+    #[inline]
+    pub(super) fn mixes_sizes<T>(&mut self) -> Option<Step<T>> {
+        if self.locations.mix() && !self.loops.touched.mixes { self.notes_sizes() } else { None }
+    }
+
+    #[cold]
+    fn notes_sizes<T>(&mut self) -> Option<Step<T>> {
+        self.loops.touched.mixes = true;
+        self.loops.guards.refute_all(); // who waits there makes no round
+        Some(self.start_again())
+    }
+
+    /// The running thread has accessed an atomic.
+    #[inline]
+    pub(super) fn accesses_part<T>(&mut self, id: EventId) -> Option<Step<T>> {
+        if self.loops.touched.mixes { self.note_access(id) } else { None }
+    }
+
+    #[cold]
+    fn note_access<T>(&mut self, id: EventId) -> Option<Step<T>> {
+        let graph = &self.explorer.graph;
+        let event = graph.event(id);
+        let led_in_order = graph.is_synchronised(id.thread, id.index as usize + 1);
+        let at = self.locations.address(event.location).filter(|_| !led_in_order)?;
+        if self.loops.touched.access(at, event.operation.width) { self.keep_one() } else { None }
     }
 
     /// The running thread touches memory otherwise than by an event.

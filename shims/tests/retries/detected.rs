@@ -1,11 +1,12 @@
 //! What is wrong with a round that leads nowhere is found although it is left out, and nothing that is right is called wrong.
 
 use std::hint::black_box;
+use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 use mc::cell::UnsafeCell;
 use mc::sync::Arc;
-use mc::sync::atomic::AtomicUsize;
+use mc::sync::atomic::{AtomicU8, AtomicUsize};
 use mc::thread;
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::FailureKind::{self, DataRace, DoubleFree, UseAfterFree};
@@ -144,6 +145,56 @@ fn a_race_with_what_only_such_a_round_reads_is_found() {
             }
         });
     });
+}
+
+/// An atomic, a part of it, and what `race` needs to have the part loaded in rounds only, and the atomic stored to once the loop is over; nothing orders the two.
+fn race_of_sizes(retry: impl FnOnce(&AtomicUsize, &AtomicU8), store: fn(&AtomicUsize, &AtomicU8)) {
+    let values = atomics([0, 0, 0]);
+    let theirs = values.clone();
+    // SAFETY: the first byte; that it is accessed by itself, too, is what is tested.
+    let part = |whole: &AtomicUsize| unsafe { AtomicU8::from_ptr(ptr::from_ref(whole).cast_mut().cast()) };
+    let other = thread::spawn(move || {
+        theirs[0].store(5, Relaxed);
+        if theirs[1].load(Relaxed) == 1 {
+            store(&theirs[2], part(&theirs[2]));
+        }
+    });
+    retry(&values[0], part(&values[2]));
+    values[1].store(1, Relaxed);
+    other.join().unwrap();
+}
+
+#[test]
+fn a_race_with_a_part_that_only_such_a_round_reads_is_found() {
+    fn exchange(count: &AtomicUsize, part: &AtomicU8) {
+        let mut old = count.load(Relaxed);
+        while let Err(newer) = count.compare_exchange(old, old + 1, Relaxed, Relaxed) {
+            black_box(part.load(Relaxed));
+            old = newer;
+        }
+    }
+    fn wait(count: &AtomicUsize, part: &AtomicU8) {
+        while count.load(Relaxed) == 0 {
+            black_box(part.load(Relaxed));
+        }
+    }
+    fn wait_to_exchange(count: &AtomicUsize, part: &AtomicU8) {
+        while count.compare_exchange(5, 6, Relaxed, Relaxed).is_err() {
+            black_box(part.load(Relaxed));
+        }
+    }
+    fn store_whole(whole: &AtomicUsize, _: &AtomicU8) {
+        whole.store(1, Relaxed);
+    }
+    fn store_part(_: &AtomicUsize, part: &AtomicU8) {
+        part.store(1, Relaxed);
+    }
+    is_found(Some(DataRace), || race_of_sizes(exchange, store_whole));
+    is_found(Some(DataRace), || race_of_sizes(wait, store_whole));
+    is_found(Some(DataRace), || race_of_sizes(wait_to_exchange, store_whole));
+    is_found(None, || race_of_sizes(exchange, store_part));
+    is_found(None, || race_of_sizes(wait, store_part));
+    is_found(None, || race_of_sizes(wait_to_exchange, store_part));
 }
 
 #[test]
