@@ -125,10 +125,7 @@ impl Locations {
         if maker.is_none() {
             self.save(at, width, value);
         }
-        if self.remembers_parts {
-            self.mixes |= self.parts.mix(at, width);
-            self.parts.add(at, width);
-        }
+        self.meet(at, width);
         graph.set_initial(location, value);
         let last = self.by_word.insert(word(at), location);
         if last.is_some() {
@@ -189,7 +186,16 @@ impl Locations {
         self.overlaps.extend(others.map(|(slot, _)| [LocationId(slot as u32), location]));
     }
 
-    /// Was there, in any execution, a location with some bytes of another?
+    /// There is an atomic here.
+    #[inline]
+    pub(super) fn meet(&mut self, at: usize, width: Width) {
+        if self.remembers_parts {
+            self.mixes |= self.parts.mix(at, width.bytes());
+            self.parts.add(at, width.bytes());
+        }
+    }
+
+    /// Was there, in any execution, one with some bytes of another?
     pub(super) fn mix(&self) -> bool {
         self.mixes
     }

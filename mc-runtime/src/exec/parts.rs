@@ -1,6 +1,5 @@
 //! Atomics by the words that they are in: which of them have bytes in common without being the same.
 
-use crate::ops::Width;
 use rustc_hash::FxHashMap;
 
 /// Of each word of eight bytes, the atomics in it, each a bit: that of the whole is the second, and those of the halves of what has the bit `n` are `2 * n` and `2 * n + 1`.
@@ -25,19 +24,19 @@ const OVERLAPS: [u16; 2 * WORD] = {
     overlaps
 };
 
-fn bit(at: usize, width: Width) -> usize {
-    (WORD + at % WORD) / width.bytes()
+fn bit(at: usize, size: usize) -> usize {
+    (WORD + at % WORD) / size
 }
 
 impl Parts {
-    /// There is this one.
-    pub(super) fn add(&mut self, at: usize, width: Width) {
-        *self.0.entry(at / WORD).or_default() |= 1 << bit(at, width);
+    /// There is this one, of so many bytes.
+    pub(super) fn add(&mut self, at: usize, size: usize) {
+        *self.0.entry(at / WORD).or_default() |= 1 << bit(at, size);
     }
 
     /// Is there another one that has some of its bytes?
-    pub(super) fn mix(&self, at: usize, width: Width) -> bool {
-        self.0.get(&(at / WORD)).is_some_and(|parts| parts & OVERLAPS[bit(at, width)] != 0)
+    pub(super) fn mix(&self, at: usize, size: usize) -> bool {
+        self.0.get(&(at / WORD)).is_some_and(|parts| parts & OVERLAPS[bit(at, size)] != 0)
     }
 }
 
@@ -47,14 +46,12 @@ mod tests {
 
     #[test]
     fn atomics_mix_that_have_bytes_in_common_and_are_not_the_same() {
-        let all = [Width::W8, Width::W16, Width::W32, Width::W64]
-            .into_iter()
-            .flat_map(|width| (64..80).step_by(width.bytes()).map(move |at| (at, width)));
+        let all = [1, 2, 4, 8].into_iter().flat_map(|size| (64..80).step_by(size).map(move |at| (at, size)));
         for one in all.clone() {
             let mut parts = Parts::default();
             parts.add(one.0, one.1);
             for other in all.clone() {
-                let range = |(at, width): (usize, Width)| at..at + width.bytes();
+                let range = |(at, size): (usize, usize)| at..at + size;
                 let common = range(one).any(|byte| range(other).contains(&byte));
                 assert_eq!(parts.mix(other.0, other.1), common && one != other, "{one:?} {other:?}");
             }

@@ -9,7 +9,6 @@ use super::parts::Parts;
 use super::{Engine, Step};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::BY_CHANCE;
-use crate::ops::Width;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -51,15 +50,15 @@ impl Touched {
     }
 
     /// A round that loads this atomic is left out. Does it matter?
-    fn leave_part_out(&mut self, at: usize, width: Width) -> bool {
-        self.parts_left_out.add(at, width);
-        self.parts_unordered.mix(at, width)
+    fn leave_part_out(&mut self, at: usize, size: usize) -> bool {
+        self.parts_left_out.add(at, size);
+        self.parts_unordered.mix(at, size)
     }
 
     /// This atomic is accessed without an order. Does it matter?
-    fn access(&mut self, at: usize, width: Width) -> bool {
-        self.parts_unordered.add(at, width);
-        self.parts_left_out.mix(at, width)
+    fn access(&mut self, at: usize, size: usize) -> bool {
+        self.parts_unordered.add(at, size);
+        self.parts_left_out.mix(at, size)
     }
 
     /// This is freed without an order. Does it matter?
@@ -76,6 +75,11 @@ impl Touched {
     }
 }
 
+/// May an atomic have so many bytes?
+fn is_atomic(size: usize) -> bool {
+    matches!(size, 1 | 2 | 4 | 8)
+}
+
 /// The words that have some of these bytes, by number.
 fn words(at: usize, size: usize) -> Range<usize> {
     at / size_of::<u64>()..(at + size).div_ceil(size_of::<u64>())
@@ -89,14 +93,13 @@ impl Engine {
         if touched.keeps_one && rounds.keep_first() {
             return false;
         }
+        let reads = rounds.recent().take((reads & !BY_CHANCE) as usize);
+        let reads = reads.map(|read| (read.asked.0, read.asked.1.width.bytes()));
         let mut matters = false;
-        for read in rounds.recent().take((reads & !BY_CHANCE) as usize) {
-            let (at, operation) = read.asked;
-            matters |= touched.leave_out(at, size_of::<u8>());
-            matters |= touched.mixes && touched.leave_part_out(at, operation.width);
-        }
-        for (at, size) in &rounds.touched {
-            matters |= touched.leave_out(*at, *size);
+        for (at, size) in reads.chain(rounds.touched.iter().copied()) {
+            matters |= touched.leave_out(at, size);
+            // Loads whose result nobody uses are among what was touched; what has another size is plain.
+            matters |= touched.mixes && is_atomic(size) && touched.leave_part_out(at, size);
         }
         if matters {
             let _: Option<Step<()>> = self.keep_one();
@@ -129,7 +132,7 @@ impl Engine {
         let event = graph.event(id);
         let led_in_order = graph.is_synchronised(id.thread, id.index as usize + 1);
         let at = self.locations.address(event.location).filter(|_| !led_in_order)?;
-        if self.loops.touched.access(at, event.operation.width) { self.keep_one() } else { None }
+        if self.loops.touched.access(at, event.operation.width.bytes()) { self.keep_one() } else { None }
     }
 
     /// The running thread touches memory otherwise than by an event.

@@ -161,6 +161,8 @@ impl Engine {
             return self.stop_too_long();
         }
         or_return!(self.touch_left_out(at, operation, site));
+        self.locations.meet(at, operation.width);
+        or_return!(self.mixes_sizes());
         self.left_out.made.push(Made { before: self.order.len(), thread: self.current, code: operation.code });
         match known {
             Some(known) => self.left_out.lasts[known] = new,

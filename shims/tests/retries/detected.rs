@@ -183,6 +183,11 @@ fn a_race_with_a_part_that_only_such_a_round_reads_is_found() {
             black_box(part.load(Relaxed));
         }
     }
+    fn wait_and_look(count: &AtomicUsize, part: &AtomicU8) {
+        while count.load(Relaxed) == 0 {
+            part.load(Relaxed);
+        }
+    }
     fn store_whole(whole: &AtomicUsize, _: &AtomicU8) {
         whole.store(1, Relaxed);
     }
@@ -192,9 +197,11 @@ fn a_race_with_a_part_that_only_such_a_round_reads_is_found() {
     is_found(Some(DataRace), || race_of_sizes(exchange, store_whole));
     is_found(Some(DataRace), || race_of_sizes(wait, store_whole));
     is_found(Some(DataRace), || race_of_sizes(wait_to_exchange, store_whole));
+    is_found(Some(DataRace), || race_of_sizes(wait_and_look, store_whole));
     is_found(None, || race_of_sizes(exchange, store_part));
     is_found(None, || race_of_sizes(wait, store_part));
     is_found(None, || race_of_sizes(wait_to_exchange, store_part));
+    is_found(None, || race_of_sizes(wait_and_look, store_part));
 }
 
 #[test]
