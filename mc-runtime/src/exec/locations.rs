@@ -50,7 +50,7 @@ pub(super) struct Locations {
     places: Vec<Option<Place>>,
     /// All names before this one are in use, for the rest of the execution.
     free: u32,
-    /// Of all executions while somebody wants to know.
+    /// The atomics of all executions in which that was wanted, whether it is now, and whether some of them have bytes in common.
     parts: Parts,
     pub remembers_parts: bool,
     mixes: bool,

@@ -22,7 +22,7 @@ pub(super) struct Touched {
     unordered: FxHashSet<usize>,
     /// Memory that was freed so: where it begins and ends.
     freed: BTreeMap<usize, usize>,
-    /// Atomics that have bytes in common with one of another size. All else of those is for these only.
+    /// Are there atomics that have bytes in common with one of another size? What follows is known only then.
     pub mixes: bool,
     /// Atomics that rounds loaded which were left out.
     parts_left_out: Parts,
