@@ -21,8 +21,9 @@ impl Engine {
         reads && self.leaves_awaits_out() && site.is_some_and(|s| self.loops.knows(s))
     }
 
+    /// Are reads taken out of the graph again? Not where they may race with accesses of another size.
     fn leaves_awaits_out(&self) -> bool {
-        self.options.reductions.awaits && matches!(self.guide, Guide::Explore)
+        self.options.reductions.awaits && matches!(self.guide, Guide::Explore) && !self.loops.touched.mixes
     }
 
     /// Adds a read that may be taken back. `None`: there is nothing left to try.
@@ -152,9 +153,9 @@ impl Engine {
     }
 
     /// The running thread stops after a round of so many reads. Is it stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
-    /// this read and is otherwise the same, the thread waits for a newer value; or it has read there what it has read here.
+    /// this read and is otherwise the same, the thread waits for a newer value; or it has read there what it has read here. But that one lacks what the thread has touched since, too.
     pub(super) fn is_hopeless(&self, reads: u32) -> bool {
-        if !self.leaves_awaits_out() {
+        if !self.leaves_awaits_out() || !self.me_ref().rounds.touched.is_empty() {
             return false;
         }
         let last = self.me_ref().position.checked_sub(1).map(|last| self.current.event(last));

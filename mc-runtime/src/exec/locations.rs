@@ -28,7 +28,7 @@ struct Place {
     freed: bool,
     /// The threads, by slot, as far as there are bits, that know of the allocation for good.
     known: u64,
-    /// The location that was bound in the same word before, at another address.
+    /// The location that was bound in the same word before, at another address or of another width.
     before: Option<LocationId>,
 }
 
@@ -83,8 +83,7 @@ impl Locations {
         width: Width,
         heap: Option<&mut Heap>,
     ) -> LocationId {
-        if let Some((location, place)) = self.newest_at(at)
-            && place.width == width
+        if let Some((location, place)) = self.newest_at(at, width)
             && place.value == read(at, width)
         {
             return location;
@@ -92,12 +91,12 @@ impl Locations {
         self.bind_free(graph, at, width, heap)
     }
 
-    /// The location that was bound to this address last.
-    fn newest_at(&self, at: usize) -> Option<(LocationId, &Place)> {
+    /// The location of this width that was bound to this address last.
+    fn newest_at(&self, at: usize, width: Width) -> Option<(LocationId, &Place)> {
         let mut location = *self.by_word.get(&word(at))?;
         loop {
             let place = self.place(location).expect("bound");
-            if place.at == at {
+            if (place.at, place.width) == (at, width) {
                 return Some((location, place));
             }
             location = place.before?;
@@ -133,7 +132,7 @@ impl Locations {
         }
         let before = last.and_then(|last| {
             let place = self.place(last)?;
-            if place.at == at { place.before } else { Some(last) }
+            if (place.at, place.width) == (at, width) { place.before } else { Some(last) }
         });
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);

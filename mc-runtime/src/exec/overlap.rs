@@ -20,9 +20,8 @@ impl Engine {
     fn find_overlap_race(&self, id: EventId) -> Option<String> {
         let graph = &self.explorer.graph;
         let event = graph.event(id);
-        let past = graph.past(id.thread, id.index as usize + 1);
         let others = self.locations.overlapping(event.location).flat_map(|other| graph.accesses(other));
-        let mut unordered = others.filter(|other| self.executed(*other) && !past.contains(*other));
+        let mut unordered = others.filter(|other| self.executed(*other) && !self.is_event_ordered(*other));
         let other = unordered.find(|other| event.writes || graph.event(*other).writes)?;
         let tell = |id: EventId| {
             let operation = &graph.event(id).operation;

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
 use mc::sync::Arc;
@@ -147,19 +147,23 @@ fn a_race_with_what_only_such_a_round_reads_is_found() {
     });
 }
 
+/// Its first byte.
+fn part_of(whole: &AtomicUsize) -> &AtomicU8 {
+    // SAFETY: it lives as long; that it is accessed by itself, too, is what is tested.
+    unsafe { AtomicU8::from_ptr(ptr::from_ref(whole).cast_mut().cast()) }
+}
+
 /// An atomic, a part of it, and what `race` needs to have the part loaded in rounds only, and the atomic stored to once the loop is over; nothing orders the two.
 fn race_of_sizes(retry: impl FnOnce(&AtomicUsize, &AtomicU8), store: fn(&AtomicUsize, &AtomicU8)) {
     let values = atomics([0, 0, 0]);
     let theirs = values.clone();
-    // SAFETY: the first byte; that it is accessed by itself, too, is what is tested.
-    let part = |whole: &AtomicUsize| unsafe { AtomicU8::from_ptr(ptr::from_ref(whole).cast_mut().cast()) };
     let other = thread::spawn(move || {
         theirs[0].store(5, Relaxed);
         if theirs[1].load(Relaxed) == 1 {
-            store(&theirs[2], part(&theirs[2]));
+            store(&theirs[2], part_of(&theirs[2]));
         }
     });
-    retry(&values[0], part(&values[2]));
+    retry(&values[0], part_of(&values[2]));
     values[1].store(1, Relaxed);
     other.join().unwrap();
 }
@@ -202,6 +206,113 @@ fn a_race_with_a_part_that_only_such_a_round_reads_is_found() {
     is_found(None, || race_of_sizes(wait, store_part));
     is_found(None, || race_of_sizes(wait_to_exchange, store_part));
     is_found(None, || race_of_sizes(wait_and_look, store_part));
+}
+
+/// One thread goes round until it is done, which the body says at once; another does something that is not ordered with a round.
+fn beside_rounds(wait: fn(&Shared), other: fn(&Shared)) {
+    let (count, done) = Default::default();
+    let shared = Arc::new(Shared { cell: UnsafeCell::new(0), count, done });
+    let [waiting, theirs] = [shared.clone(), shared.clone()];
+    let waiting = thread::spawn(move || wait(&waiting));
+    let other = thread::spawn(move || other(&theirs));
+    shared.done.store(1, Relaxed);
+    waiting.join().unwrap();
+    other.join().unwrap();
+}
+
+/// The round that is left out saw an old value, so that the thread could go on without it.
+#[test]
+fn a_race_with_what_a_round_reads_that_saw_an_old_value_is_found() {
+    fn wait(shared: &Shared, round: fn(&Shared)) {
+        while shared.done.load(Relaxed) == 0 {
+            round(shared);
+        }
+    }
+    fn write(shared: &Shared) {
+        // SAFETY: none, which is what is to be found.
+        shared.cell.with_mut(|at| unsafe { *at = 1 });
+    }
+    fn look_at_part(shared: &Shared) {
+        black_box(part_of(&shared.count).load(Relaxed));
+    }
+    fn load_part(shared: &Shared) {
+        part_of(&shared.count).load(Relaxed);
+    }
+    fn store(shared: &Shared) {
+        shared.count.store(1, Relaxed);
+    }
+    is_found(Some(DataRace), || beside_rounds(|shared| wait(shared, Shared::look), write));
+    is_found(None, || beside_rounds(|shared| wait(shared, Shared::look), Shared::look));
+    is_found(Some(DataRace), || beside_rounds(|shared| wait(shared, look_at_part), store));
+    is_found(Some(DataRace), || beside_rounds(|shared| wait(shared, load_part), store));
+    is_found(Some(DataRace), || {
+        beside_rounds(
+            |shared| {
+                while shared.done.compare_exchange(1, 2, Relaxed, Relaxed).is_err() {
+                    shared.look()
+                }
+            },
+            write,
+        );
+    });
+}
+
+#[test]
+fn memory_that_a_round_reads_that_saw_an_old_value_is_not_freed_too_early() {
+    is_found(Some(UseAfterFree), || {
+        let values = atomics([0, 0]);
+        let [freeing, waiting, going] = [values.clone(), values.clone(), values];
+        let boxed = Box::into_raw(Box::new(UnsafeCell::new(0_usize))).expose_provenance();
+        let freeing = thread::spawn(move || {
+            freeing[0].store(1, Relaxed);
+            while freeing[1].load(Acquire) == 0 {}
+            // SAFETY: made above, and freed once.
+            drop(unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<UnsafeCell<usize>>(boxed)) });
+        });
+        let waiting = thread::spawn(move || {
+            while waiting[0].load(Relaxed) == 0 {
+                // SAFETY: none, which is what is to be found.
+                let cell = unsafe { &*ptr::with_exposed_provenance::<UnsafeCell<usize>>(boxed) };
+                // SAFETY: as above.
+                cell.with(|at| black_box(unsafe { *at }));
+            }
+        });
+        let going = thread::spawn(move || going[1].store(1, Release));
+        for thread in [freeing, waiting, going] {
+            thread.join().unwrap();
+        }
+    });
+}
+
+/// Two threads with an atomic.
+fn both(one: fn(&AtomicUsize), other: fn(&AtomicUsize)) {
+    let values = atomics([0]);
+    let theirs = values.clone();
+    let one = thread::spawn(move || one(&values[0]));
+    let other = thread::spawn(move || other(&theirs[0]));
+    one.join().unwrap();
+    other.join().unwrap();
+}
+
+#[test]
+fn a_race_of_sizes_with_a_read_that_waits_is_found() {
+    fn store_both(whole: &AtomicUsize) {
+        whole.store(0x100, Relaxed);
+        part_of(whole).store(1, Release);
+    }
+    is_found(Some(DataRace), || both(|whole| while part_of(whole).load(Acquire) == 0 {}, store_both));
+    is_found(Some(DataRace), || {
+        both(|whole| while part_of(whole).compare_exchange(1, 2, Acquire, Relaxed).is_err() {}, store_both);
+    });
+    is_found(Some(DataRace), || {
+        both(
+            |whole| while whole.load(Acquire) != 0x100 {},
+            |whole| {
+                part_of(whole).store(0, Relaxed);
+                whole.store(0x100, Release);
+            },
+        );
+    });
 }
 
 #[test]
