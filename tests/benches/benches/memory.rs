@@ -18,7 +18,7 @@ const MOST_MIB: f64 = 32.0;
 /// A workload, how often it is explored by a choice before it, and after how many executions it is looked at.
 const CHECKS: [(&str, &[usize], u64, [u64; 2]); 3] = [
     ("philosophers", &[20], 1, [10_000, 1_000_000]),
-    ("readers_used", &[20], 1, [10_000, 1_000_000]),
+    ("lastzero", &[20], 1, [10_000, 1_000_000]),
     ("lastzero", &[2], 2_000_000, [10_000, 10_000_000]),
 ];
 
