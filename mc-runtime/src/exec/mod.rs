@@ -66,6 +66,7 @@ mod unwritten;
 mod values;
 mod wakeups;
 mod weak;
+mod writable;
 
 use crate::explore::{Explorer, Frontier};
 use crate::ids::{EventId, ThreadId};
@@ -92,7 +93,7 @@ pub(crate) use sample::Sampler;
 #[cfg(feature = "unmodified")]
 pub(crate) use shadow::{Trace, Where};
 use spin::Loops;
-pub(crate) use state::{Frame, data};
+pub(crate) use state::Frame;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -103,6 +104,7 @@ pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
 pub(crate) use unwritten::look_twice;
 pub(crate) use weak::Weak;
+pub(crate) use writable::data;
 
 /// How an operation of a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,9 @@
 //! have ended, a thread that knows by one of them what it would not know otherwise, or that one has changed memory in another way than it did at first. Then the exploration starts again without it.
 //! The argument is in `docs/reductions.md`. Not here: which reads are left out (`explore`).
 
-use super::state::{data, memory, thread_locals};
+use super::state::{memory, thread_locals};
 use super::thread::State;
+use super::writable::compared;
 use super::{Engine, Guide, Step};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation};
@@ -308,7 +309,7 @@ impl Engine {
         let Window { ranges, bytes } = &mut self.observers.window;
         ranges.clear();
         ranges.extend(self.heap.iter().flat_map(|heap| heap.memory_of_others()));
-        ranges.extend(data());
+        ranges.extend(compared());
         ranges.push(thread_locals());
         // The one that runs has no stack here.
         let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));

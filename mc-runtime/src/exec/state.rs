@@ -5,6 +5,7 @@
 
 use super::arena::Heap;
 use super::liveness::Places;
+use super::writable::{compared, data};
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -62,7 +63,7 @@ impl Shared {
         for (start, length) in heap.into_iter().flat_map(Heap::memory_of_others) {
             self.add(start, length);
         }
-        for (start, length) in data() {
+        for (start, length) in compared() {
             self.add(*start, *length);
         }
         let (start, length) = thread_locals();
@@ -160,48 +161,4 @@ pub(super) fn pointers(wanted: impl Fn(usize) -> bool) -> Vec<usize> {
         }
     }
     found
-}
-
-/// How far the executable lies above the addresses that its file gives.
-#[cfg(feature = "unmodified")]
-pub(super) fn load_address() -> usize {
-    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the dynamic loader passes a valid description, and `found` is the number below.
-        unsafe { *found.cast::<usize>() = (*info).dlpi_addr as usize };
-        1 // the executable comes first; no more
-    }
-    let mut found = 0usize;
-    // SAFETY: `visit` only reads the header that it is given, and writes to the number that is passed through.
-    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-    found
-}
-
-/// The writable segments of the executable: `.data` and `.bss`.
-pub(crate) fn data() -> &'static [(usize, usize)] {
-    static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
-    DATA.get_or_init(|| {
-        let mut found = Vec::new();
-        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-        found
-    })
-}
-
-/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
-extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let range = |h: &libc::Elf64_Phdr| {
-        let start = (info.dlpi_addr + h.p_vaddr) as usize;
-        (start, start + h.p_memsz as usize)
-    };
-    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
-    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
-        let (start, end) = range(header);
-        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
-        found.push((start, end - start));
-    }
-    1 // the executable comes first; no more
 }

@@ -2,10 +2,9 @@
 //!
 //! Not here: statics of the checker's own types, which are dropped as well as put back (`memory`), and thread-locals, which shims keep per thread of the test.
 
-use super::state;
-use object::{Object, ObjectSymbol, ReadCache};
+use super::writable;
+use std::ptr;
 use std::sync::OnceLock;
-use std::{fs, ptr};
 
 /// The crates of the toolchain: what std keeps is made once per process, as in the real world.
 const TOOLCHAIN: [&str; 18] = [
@@ -56,23 +55,7 @@ pub(super) fn restore() {
 impl TestedData {
     /// Those of this process, as they are now; an error where the executable has no symbols that name them.
     fn remember(checker: &[&str]) -> Result<Self, String> {
-        let failed =
-            |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
-        let file = ReadCache::new(fs::File::open("/proc/self/exe").map_err(|error| failed(&error))?);
-        let file = object::File::parse(&file).map_err(|error| failed(&error))?;
-        let bias = state::load_address();
-        let mut ranges: Vec<(usize, usize)> = file
-            .symbols()
-            .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
-            .filter(|symbol| is_writable(bias + symbol.address() as usize, symbol.size() as usize))
-            .filter(|symbol| symbol.name().is_ok_and(|name| is_tested(name, checker)))
-            .map(|symbol| (bias + symbol.address() as usize, symbol.size() as usize))
-            .collect();
-        if file.symbols().next().is_none() {
-            return Err(failed(&"it is stripped; set `strip = false` in the profile of tests"));
-        }
-        ranges.sort_unstable();
-        ranges.dedup();
+        let ranges = writable::objects(|symbol| is_tested(symbol, checker))?;
         // SAFETY: whole objects in the writable data of the executable, which is mapped for good; read as plain bytes while no thread of a test runs.
         let bytes = |at, size| unsafe { std::slice::from_raw_parts(at as *const u8, size) }.to_vec();
         Ok(Self { ranges: ranges.into_iter().map(|(at, size)| (at, bytes(at, size))).collect() })
@@ -85,10 +68,6 @@ impl TestedData {
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), *at as *mut u8, bytes.len()) };
         }
     }
-}
-
-fn is_writable(at: usize, size: usize) -> bool {
-    state::data().iter().any(|(start, len)| *start <= at && at + size <= start + len)
 }
 
 /// Does the symbol belong to a crate under test?

@@ -1,0 +1,153 @@
+//! The writable data of the executable, and what its symbols say is in it.
+
+use object::{Object, ObjectSymbol, ReadCache};
+use std::fs::File;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// The writable segments of the executable: `.data` and `.bss`. Where they begin, and their lengths.
+pub(crate) fn data() -> &'static [(usize, usize)] {
+    static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let mut found = Vec::new();
+        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
+        found
+    })
+}
+
+/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
+extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
+    // SAFETY: that many headers stand there.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let range = |h: &libc::Elf64_Phdr| {
+        let start = (info.dlpi_addr + h.p_vaddr) as usize;
+        (start, start + h.p_memsz as usize)
+    };
+    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
+    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
+        let (start, end) = range(header);
+        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
+        found.push((start, end - start));
+    }
+    1 // the executable comes first; no more
+}
+
+/// The part of [`data`] in which states of loops are compared: all but what no test sees, which may change at any time.
+pub(super) fn compared() -> &'static [(usize, usize)] {
+    static COMPARED: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
+    COMPARED.get_or_init(|| {
+        // Without symbols nothing is left out.
+        let unseen = objects(is_unseen).unwrap_or_default();
+        let unseen: Vec<_> = unseen.into_iter().filter(|(_, size)| *size >= WORTH_A_GAP).collect();
+        data().iter().flat_map(|range| without(*range, &unseen)).collect()
+    })
+}
+
+/// An object of so many bytes takes longer to compare than the gap that it leaves.
+const WORTH_A_GAP: usize = 128;
+
+/// Does the symbol name a static of the checker, of a library that only it uses, or what a backtrace has found out about the loaded objects?
+fn is_unseen(symbol: &str) -> bool {
+    let path = rustc_demangle::demangle(symbol).to_string();
+    ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"].iter().any(|of| {
+        // With the old mangling, or with that which names a crate's hash.
+        path.strip_prefix(of).is_some_and(|rest| rest.starts_with("::") || rest.starts_with('['))
+    })
+}
+
+/// What is left of a range without some objects, which are sorted.
+fn without((start, size): (usize, usize), objects: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let (mut from, end) = (start, start + size);
+    let mut left = Vec::new();
+    for (at, size) in objects.iter().filter(|(at, size)| start <= *at && at + size <= end) {
+        if from < *at {
+            left.push((from, at - from));
+        }
+        from = from.max(at + size);
+    }
+    if from < end {
+        left.push((from, end - from));
+    }
+    left
+}
+
+/// The objects in [`data`] with a symbol that is wanted, sorted; an error where the executable has no symbols.
+pub(super) fn objects(wanted: impl Fn(&str) -> bool) -> Result<Vec<(usize, usize)>, String> {
+    let failed = |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
+    let file = ReadCache::new(File::open("/proc/self/exe").map_err(|error| failed(&error))?);
+    let file = object::File::parse(&file).map_err(|error| failed(&error))?;
+    let bias = load_address();
+    let is_writable = |at, size| data().iter().any(|(start, len)| *start <= at && at + size <= start + len);
+    let mut found: Vec<(usize, usize)> = file
+        .symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
+        .map(|symbol| (bias + symbol.address() as usize, symbol.size() as usize, symbol))
+        .filter(|(at, size, symbol)| is_writable(*at, *size) && symbol.name().is_ok_and(&wanted))
+        .map(|(at, size, _)| (at, size))
+        .collect();
+    if file.symbols().next().is_none() {
+        return Err(failed(&"it is stripped; set `strip = false` in the profile of tests"));
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// How far the executable lies above the addresses that its file gives.
+fn load_address() -> usize {
+    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the dynamic loader passes a valid description, and `found` is the number below.
+        unsafe { *found.cast::<usize>() = (*info).dlpi_addr as usize };
+        1 // the executable comes first; no more
+    }
+    let mut found = 0usize;
+    // SAFETY: `visit` only reads the header that it is given, and writes to the number that is passed through.
+    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_left_without_the_objects_in_it() {
+        assert_eq!(without((100, 50), &[]), [(100, 50)]);
+        assert_eq!(
+            without((100, 50), &[(90, 10), (100, 8), (120, 10), (120, 4), (140, 10), (150, 8)]),
+            [(108, 12), (130, 10)]
+        );
+        assert_eq!(without((100, 50), &[(100, 50)]), []);
+        assert_eq!(without((100, 50), &[(90, 20), (140, 20)]), [(100, 50)], "they lie elsewhere");
+    }
+
+    #[test]
+    fn only_what_no_test_sees_is_not_compared() {
+        assert!(is_unseen("_ZN10mc_runtime4exec5arena4KEPT17h0123456789abcdefE"));
+        assert!(is_unseen("_RNvNtNtCsgEUrKeu8pVn_10mc_runtime4exec5arena4KEPT"));
+        assert!(is_unseen("_ZN2mc7checked4real7BUCKETS17h0123456789abcdefE"));
+        for seen in [
+            "_ZN5queue4HEAD17h0123456789abcdefE",
+            "_ZN11mc_runtimes4HEAD17h0123456789abcdefE",
+            "_ZN60_$LT$mc_runtime..X$u20$as$u20$queue..T$GT$1f4HEAD17h0123456789abcdefE",
+            "_ZN3std6thread7COUNTER17h0123456789abcdefE",
+            "main",
+        ] {
+            assert!(!is_unseen(seen), "{seen}");
+        }
+    }
+
+    #[test]
+    fn a_static_of_a_test_is_compared_and_a_big_one_of_the_checker_is_not() {
+        static mut SEEN: [u64; 100] = [1; 100];
+        let is_compared = |at: usize| compared().iter().any(|(start, len)| (*start..start + len).contains(&at));
+        assert!(data().len() > 0 && compared().len() > data().len());
+        // Its path is of the checker's crate here, as all tests of this crate are.
+        assert!(!is_compared((&raw mut SEEN).addr()));
+        let bytes = |ranges: &[(usize, usize)]| ranges.iter().map(|(_, len)| len).sum::<usize>();
+        assert!(bytes(compared()) + size_of::<[u64; 100]>() <= bytes(data()));
+    }
+}
