@@ -144,7 +144,7 @@ mod tests {
     fn a_static_of_a_test_is_compared_and_a_big_one_of_the_checker_is_not() {
         static mut SEEN: [u64; 100] = [1; 100];
         let is_compared = |at: usize| compared().iter().any(|(start, len)| (*start..start + len).contains(&at));
-        assert!(data().len() > 0 && compared().len() > data().len());
+        assert!(!data().is_empty() && compared().len() > data().len());
         // Its path is of the checker's crate here, as all tests of this crate are.
         assert!(!is_compared((&raw mut SEEN).addr()));
         let bytes = |ranges: &[(usize, usize)]| ranges.iter().map(|(_, len)| len).sum::<usize>();
