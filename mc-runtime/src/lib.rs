@@ -5,7 +5,6 @@
 //! consistent, `explore` makes each of them once, and `exec` runs the real code along them. Shims enter through [`ops`].
 
 pub mod check;
-mod estimate;
 mod exec;
 mod explore;
 mod graph;
@@ -25,6 +24,7 @@ mod place;
 pub mod plain;
 pub mod report;
 pub mod schedule;
+mod scouts;
 pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
