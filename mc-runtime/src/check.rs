@@ -1,13 +1,13 @@
 //! The check of one test: executions until the frontier is empty or a limit is reached, and the verdict.
 
+use crate::estimate::estimate;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
 use crate::ops;
-use crate::options::{Options, Origin};
+use crate::options::{Options, Origin, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, of_run};
-use crate::scouts::{Probe, Scouts};
 use crate::time_limit::TimeLimit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ pub enum Event<'a> {
         executions: u64,
         /// Blocked ones.
         blocked: u64,
-        /// About how many executions there are in all, once that is known.
+        /// About how many executions there are in all, if the exploration takes longer than a second.
         estimate: Option<f64>,
         /// Items in the frontier.
         frontier: u64,
@@ -92,7 +92,6 @@ pub(crate) fn run(
     crate::hooks::install();
     let started = Instant::now();
     let time_limit = TimeLimit::new(started, engine.options.time_limit);
-    let scouts = Scouts::new(engine.options.seed);
     engine.deadline = time_limit.end();
     let check = Check {
         engine,
@@ -108,7 +107,7 @@ pub(crate) fn run(
         cut: Vec::new(),
         failures: Vec::new(),
         expected: None,
-        scouts,
+        estimate: None,
     };
     let mut check = Movable(check);
     loop {
@@ -146,16 +145,8 @@ struct Check<F> {
     failures: Vec<Failure>,
     /// What the rehearsal did, for the first execution to be compared with.
     expected: Option<u16>,
-    scouts: Scouts,
-}
-
-/// What scouts have found.
-enum Scouted {
-    Nothing,
-    /// Something was learned: the exploration has started again.
-    Knowledge,
-    /// It ends here.
-    Failure,
+    /// About how many executions there are; `Some(None)` if that cannot be told.
+    estimate: Option<Option<f64>>,
 }
 
 impl<F: FnMut(Event<'_>)> Check<F> {
@@ -185,10 +176,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             if self.count(ending) {
                 return Some(Verdict::Failed);
             }
-            match self.scout() {
-                Scouted::Nothing if !self.next() => return Some(self.end()),
-                Scouted::Nothing | Scouted::Knowledge => {}
-                Scouted::Failure => return Some(Verdict::Failed),
+            if !self.next() {
+                return Some(self.end());
             }
             if std::mem::take(&mut self.engine.tainted) {
                 return None;
@@ -250,7 +239,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
         self.engine.spurious = Default::default();
-        self.scouts.start_again();
         self.engine.explorer.restart();
         self.engine.options.origin != Origin::Foreign && self.rehearse()
     }
@@ -292,51 +280,23 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if seen.is_multiple_of(64) && self.reported.elapsed() >= Duration::from_millis(100) {
             self.reported = Instant::now();
             let frontier = self.engine.explorer.frontier.len() as u64;
-            let (executions, blocked, estimate) = (self.executions, self.blocked, self.scouts.estimate());
+            if self.estimate.is_none() && self.started.elapsed() >= Duration::from_secs(1) {
+                self.estimate = Some(self.probe());
+            }
+            let (executions, blocked, estimate) = (self.executions, self.blocked, self.estimate.flatten());
             (self.observe)(Event::Progress { executions, blocked, estimate, frontier });
         }
     }
 
-    /// Sends scouts if it is time. They explore nothing: their executions do not count.
-    fn scout(&mut self) -> Scouted {
-        let Some(mut budget) = self.scouts.budget(self.engine.explorer.graph.len()) else { return Scouted::Nothing };
-        if self.engine.guide.decides() || self.engine.has_reached_outside() {
-            return Scouted::Nothing;
+    /// About how many executions there are, by probes with an engine of their own.
+    fn probe(&self) -> Option<f64> {
+        if self.engine.guide.decides() {
+            return None;
         }
-        let (exploration, spurious) = (self.engine.explorer.set_aside(), self.engine.spurious.clone());
-        self.engine.trust_observers(true);
-        let found = self.probe(&mut budget);
-        self.engine.trust_observers(false);
-        match found {
-            Probe::Ended => {
-                self.engine.spurious = spurious;
-                self.engine.explorer.resume(exploration);
-                Scouted::Nothing
-            }
-            Probe::Learned if self.start_again() => Scouted::Failure,
-            Probe::Learned => Scouted::Knowledge,
-            Probe::Failed => {
-                self.count(Ending::Failed);
-                Scouted::Failure
-            }
-        }
-    }
-
-    /// What scouts find, until the budget is used up.
-    fn probe(&mut self, budget: &mut u64) -> Probe {
-        let mut found = Probe::Ended;
-        while *budget > 0 && !self.engine.tainted && !self.engine.late && !self.stop.load(Ordering::Relaxed) {
-            match self.scouts.probe(&mut self.engine, &self.body, budget) {
-                Probe::Ended => {}
-                Probe::Learned => found = Probe::Learned,
-                // Where several are looked for, the exploration comes to it.
-                Probe::Failed if self.failures.len() as u64 + 1 < self.engine.options.max_failures => {
-                    self.engine.failure = None;
-                }
-                Probe::Failed => return Probe::Failed,
-            }
-        }
-        found
+        let options = Options { strategy: Strategy::Dfs, queue_limit: None, ..self.engine.options.clone() };
+        let mut prober = engine(&options);
+        prober.take_knowledge(&self.engine);
+        estimate(&mut prober, &self.body)
     }
 
     /// Goes to the next execution, if there is one.

@@ -5,6 +5,7 @@
 //! consistent, `explore` makes each of them once, and `exec` runs the real code along them. Shims enter through [`ops`].
 
 pub mod check;
+mod estimate;
 mod exec;
 mod explore;
 mod graph;
@@ -24,7 +25,6 @@ mod place;
 pub mod plain;
 pub mod report;
 pub mod schedule;
-mod scouts;
 pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;

@@ -26,6 +26,16 @@ impl Engine {
         self.learned.contains(&short(key))
     }
 
+    /// Starts with what another check of the same test has learned.
+    pub(crate) fn take_knowledge(&mut self, other: &Engine) {
+        self.learned.extend(&other.learned);
+        self.left_out.take_knowledge(&other.left_out);
+        self.symmetry &= other.symmetry;
+        self.take_observers(other);
+        self.loops = other.loops.clone();
+        self.progress = other.progress.clone();
+    }
+
     /// Was a count of an `Arc` of std's an event? In a rehearsal, none is.
     pub(crate) fn sees_counts(&self) -> bool {
         #[cfg(feature = "unmodified")]

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(super) struct Observers {
     /// The first execution was looked at.
     guessed: bool,
-    /// What they change is looked at in other executions than these.
+    /// What they change is looked at by another check of the same test.
     trusted: bool,
     window: Window,
     /// What each has changed in this execution, by slot.
@@ -155,9 +155,12 @@ impl Engine {
         }
     }
 
-    /// Scouts are sent, or are back: what observers change is looked at by the exploration.
-    pub(crate) fn trust_observers(&mut self, trusted: bool) {
-        self.observers.trusted = trusted;
+    /// Starts with what another check of the same test has learned.
+    pub(super) fn take_observers(&mut self, other: &Engine) {
+        if matches!(self.guide, Guide::Explore) {
+            (self.observers.guessed, self.observers.trusted) = (other.observers.guessed, true);
+            self.explorer.observers = other.explorer.observers;
+        }
     }
 
     /// Are there some, which were not known, in the first execution that is complete?

@@ -91,6 +91,12 @@ impl LeftOut {
         self.fenced = false;
     }
 
+    /// Starts with what another check of the same test has learned.
+    pub(super) fn take_knowledge(&mut self, other: &Self) {
+        self.off |= other.off;
+        self.ordered.clone_from(&other.ordered);
+    }
+
     /// Was anything in the range accessed?
     pub(super) fn any_in(&self, range: (usize, usize)) -> bool {
         self.lasts.iter().any(|l| l.is_in(range))

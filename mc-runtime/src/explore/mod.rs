@@ -24,7 +24,7 @@ use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::model::{Buffers, Suspect, coherence, order_exists};
 use crate::operation::{Code, Operation};
-use crate::options::{MemoryModel, Strategy};
+use crate::options::MemoryModel;
 use std::ops::Range;
 
 /// The graph of the running execution, and what is left to explore.
@@ -45,13 +45,6 @@ pub(crate) struct Explorer {
     /// How many items were taken from the frontier.
     #[cfg(test)]
     taken: u64,
-}
-
-/// An exploration that was put aside.
-#[derive(Debug)]
-pub(crate) struct Aside {
-    graph: Graph,
-    frontier: Frontier,
 }
 
 /// How much `Explorer::add_at` has to look at.
@@ -88,17 +81,6 @@ impl Explorer {
             #[cfg(test)]
             taken: 0,
         }
-    }
-
-    /// Puts the exploration aside, for another one, depth first, to begin. [`Explorer::resume`] goes on with it.
-    pub(crate) fn set_aside(&mut self) -> Aside {
-        let frontier = Frontier::new(Strategy::Dfs, 0, None);
-        Aside { graph: std::mem::take(&mut self.graph), frontier: std::mem::replace(&mut self.frontier, frontier) }
-    }
-
-    /// Goes on with an exploration that was put aside, and forgets the other.
-    pub(crate) fn resume(&mut self, aside: Aside) {
-        (self.graph, self.frontier) = (aside.graph, aside.frontier);
     }
 
     /// Forgets everything: the exploration starts again.
