@@ -42,6 +42,12 @@ impl Place {
         View::Source(unsafe { self.0.cast::<Location<'static>>().as_ref() })
     }
 
+    /// A number that no other place has.
+    #[cfg(feature = "unmodified")]
+    pub(crate) fn key(self) -> usize {
+        self.0.addr().get()
+    }
+
     /// Does it stand in the source as it is, and not in the code?
     #[cfg(feature = "unmodified")]
     pub(crate) fn is_in_source(self) -> bool {

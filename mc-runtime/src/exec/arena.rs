@@ -98,6 +98,9 @@ pub(crate) struct Heap {
     /// The highest slot that was entered in this execution.
     highest: usize,
     arenas: Vec<Arena>,
+    /// How often a block was freed.
+    #[cfg(feature = "unmodified")]
+    pub frees: u64,
     /// Freed ranges of watched blocks that the engine has not yet looked at.
     pub freed: Vec<(usize, usize)>,
     /// A block that was freed twice.
@@ -137,6 +140,8 @@ impl Heap {
             events: 0,
             highest: 0,
             arenas,
+            #[cfg(feature = "unmodified")]
+            frees: 0,
             freed: Vec::new(),
             double_free: None,
             fill: None,
@@ -332,6 +337,10 @@ impl Heap {
     fn free(&mut self, at: *mut u8) {
         if !self.contains(at as usize) || self.is_kept(at as usize) {
             return; // of another check of this process, or of an execution that is over
+        }
+        #[cfg(feature = "unmodified")]
+        {
+            self.frees += 1;
         }
         // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
         let header = unsafe { &mut *((at as usize - HEADER) as *mut [usize; 2]) };

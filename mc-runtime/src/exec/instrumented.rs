@@ -3,7 +3,9 @@
 //! The compiler takes the calls for ones that never unwind. So nothing here cuts an execution by unwinding: a thread that may not go on is suspended for good.
 
 use super::access::is_static;
-use super::shadow::{Touch, Trace, Where};
+use super::calls::{Spot, Trace};
+use super::recent::Recent;
+use super::shadow::{Touch, lines};
 use super::{Engine, Found, Step, state};
 use crate::graph::Site;
 use crate::ids::ThreadId;
@@ -19,59 +21,6 @@ pub(crate) struct Later {
     at: usize,
     size: usize,
     touch: Touch,
-}
-
-/// The calls that a thread is in, of instrumented functions, each by where it was made from. Those that are too deep are not kept.
-#[derive(Debug)]
-pub(crate) struct Calls {
-    from: Box<[usize; Calls::MOST]>,
-    depth: usize,
-    /// The least depth since somebody asked, see `repeated`.
-    pub(super) least: usize,
-}
-
-impl Default for Calls {
-    fn default() -> Self {
-        Self { from: Box::new([0; Self::MOST]), depth: 0, least: 0 }
-    }
-}
-
-impl Calls {
-    const MOST: usize = 256;
-
-    /// A function was called from there.
-    pub(crate) fn enter(&mut self, from: usize) {
-        if let Some(place) = self.from.get_mut(self.depth) {
-            *place = from;
-        }
-        self.depth += 1;
-    }
-
-    /// It returns, or unwinds.
-    pub(crate) fn exit(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        self.least = self.least.min(self.depth);
-    }
-
-    /// Nothing was called yet.
-    pub(super) fn clear(&mut self) {
-        self.depth = 0;
-    }
-
-    /// How many calls there are around the function that has the operation at `code`: not one that is there for nothing but the operation.
-    pub(super) fn around(&self, code: usize) -> usize {
-        let trace = self.trace(Some(code));
-        let wrappers = trace.into_iter().take_while(|address| *address != 0 && symbols::is_in_atomics(*address));
-        self.depth.saturating_sub(wrappers.count())
-    }
-
-    /// Addresses in these calls, the innermost first: one in that itself, if it is known, and where the others were made from.
-    fn trace(&self, code: Option<usize>) -> Trace {
-        let mut trace = [0; 6];
-        let around = self.from[..self.depth.min(Self::MOST)].iter().rev().copied();
-        trace.iter_mut().zip(code.into_iter().chain(around)).for_each(|(place, at)| *place = at);
-        trace
-    }
 }
 
 /// The value of an `Arc` is being dropped by its last owner, or its block freed: what the other owners did before they went has happened. Not for what the thread does
@@ -104,11 +53,12 @@ impl Engine {
         if self.cutting || size == 0 {
             return true;
         }
+        let moment = self.moment();
         self.made_progress();
         self.end_drops(false);
-        let place = Where::Code(self.trace_of_calls(code));
+        let place = self.spots.in_code(code, &mut self.calls);
         // Not even remembered: it would take the place of what the crates did there before.
-        if !crate::instrumentation::is_on_in_std() && symbols::is_checkers(place) {
+        if place.is_checkers() {
             return true;
         }
         if !self.me_ref().dropping.is_empty() && self.is_shared(at, writes) {
@@ -120,22 +70,39 @@ impl Engine {
         if !self.stack.holds(at) {
             let _: Option<Step<()>> = self.touches(at, size);
         }
-        if self.options.uninit && !writes {
-            self.note_filling(at, size, place);
+        if self.options.uninit {
+            if !writes {
+                self.note_filling(at, size, place);
+            }
+        } else {
+            lines(at, size).take(Recent::MANY).for_each(|bytes| self.recent.note(moment, bytes, writes));
         }
         !self.cutting
     }
 
+    /// Has the running thread made this plain access before, and nothing else since that could make a difference?
+    #[inline]
+    pub(crate) fn has_just_accessed(&self, at: usize, size: usize, writes: bool) -> bool {
+        let moment = self.moment();
+        lines(at, size).all(|bytes| self.recent.has(moment, bytes, writes))
+    }
+
+    /// Grows with all that is not a plain access.
+    #[inline]
+    fn moment(&self) -> u64 {
+        self.calls_of_engine + self.heap.as_ref().map_or(0, |heap| heap.frees)
+    }
+
     /// An address in the code of the running thread, and where the calls around it were made from.
     pub(crate) fn trace_of_calls(&self, code: usize) -> Trace {
-        self.me_ref().calls.trace(Some(code))
+        self.calls.trace(Some(code))
     }
 
     /// Where the code under test is, if an event was made in the checker's: where std is no facade, what it calls is a function of the C library.
     pub(super) fn placed(&self, site: Site) -> Site {
         match site {
             Some(place) if place.is_in_source() && crate::instrumentation::is_on_in_std() => {
-                Some(Place::of_code(self.me_ref().calls.trace(None)))
+                Some(Place::of_code(self.calls.trace(None)))
             }
             other => other,
         }
@@ -175,7 +142,7 @@ impl Engine {
     /// An access of an atomic that is an event.
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
-        let place = Where::Source(site);
+        let place = self.spots.in_source(site);
         let touch = Touch { thread: self.current, events, left: u32::MAX, writes, atomic: true, place };
         self.touch(at, size, touch);
         if self.options.uninit && !writes {
@@ -186,7 +153,7 @@ impl Engine {
     /// One that is no event, between two events of the running thread.
     pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let (events, left) = (self.me_ref().position as u32, self.left.made());
-        let place = Where::Source(site);
+        let place = self.spots.in_source(site);
         self.touch(at, size, Touch { thread: self.current, events, left, writes, atomic: true, place });
     }
 
@@ -195,8 +162,11 @@ impl Engine {
         if self.rehearses() {
             return;
         }
-        let block = self.heap.as_mut().and_then(|h| h.watch(at));
-        if block.is_none_or(|b| b.freed || at + size > b.start + b.size) && self.misses_blocks(at, size, touch) {
+        let heap = self.heap.as_mut().filter(|heap| heap.contains(at));
+        let is_in_heap = heap.is_some();
+        let block = heap.and_then(|h| h.watch(at));
+        let misses = is_in_heap && block.is_none_or(|b| b.freed || at + size > b.start + b.size);
+        if misses && self.misses_blocks(at, size, touch) {
             return;
         }
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
@@ -204,7 +174,7 @@ impl Engine {
                 "data race: {} {}s at {} what {} has allocated and initialised, and nothing orders that before",
                 self.thread_name(touch.thread),
                 touch.verb(),
-                symbols::place(touch.place),
+                self.where_is(touch.place),
                 self.thread_name(maker),
             );
             return self.found(FailureKind::DataRace, message, touch);
@@ -232,7 +202,7 @@ impl Engine {
                 "out of bounds: {} {}s {size} bytes at {}, from byte {} of a block that has {}",
                 self.thread_name(touch.thread),
                 touch.verb(),
-                symbols::place(touch.place),
+                self.where_is(touch.place),
                 at - block.start,
                 block.size,
             );
@@ -257,20 +227,19 @@ impl Engine {
     }
 
     fn hold_against_others(&mut self, at: usize, size: usize, touch: Touch) {
-        let mut shadow = std::mem::take(&mut self.shadow);
-        let race = shadow.access(at, size, touch, |old| self.is_ordered(old.thread, old.events, old.left));
-        self.shadow = shadow;
+        let (shadow, order) = self.shadow_and_order();
+        let race = shadow.access(at, size, touch, |old| order.has(old.thread, old.events, old.left));
         let Some(other) = race.filter(|_| !self.is_of_each_thread(at)) else { return };
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
             "data race: {} {}s at {}{} what {} {}s at {}{} and neither happens before the other",
             self.thread_name(touch.thread),
             touch.verb(),
-            symbols::place(touch.place),
+            self.where_is(touch.place),
             with(&touch),
             self.thread_name(other.thread),
             other.verb(),
-            symbols::place(other.place),
+            self.where_is(other.place),
             if other.atomic { with(&other) } else { "," },
         );
         self.found(FailureKind::DataRace, message, touch);
@@ -282,25 +251,29 @@ impl Engine {
         self.options.threads == Threads::Coroutines && (start..start + size).contains(&at)
     }
 
+    /// For a message.
+    pub(super) fn where_is(&self, place: Spot) -> String {
+        symbols::place(self.spots.place(place))
+    }
+
     fn found(&mut self, kind: FailureKind, message: String, touch: Touch) {
-        let site = symbols::source(touch.place);
+        let site = symbols::source(self.spots.place(touch.place));
         self.record(Found { kind, message, thread: touch.thread, site });
     }
 
     /// Memory was freed in which something was accessed.
     pub(super) fn free_touched(&mut self, range: (usize, usize)) {
-        let mut shadow = std::mem::take(&mut self.shadow);
-        let race = shadow.free(range, |old| self.is_ordered(old.thread, old.events, old.left));
-        self.shadow = shadow;
+        let (shadow, order) = self.shadow_and_order();
+        let race = shadow.free(range, |old| order.has(old.thread, old.events, old.left));
         let Some(other) = race else { return };
         let message = format!(
             "{} frees memory that {} {}s at {}, and that access does not happen before the free",
             self.thread_name(self.current),
             self.thread_name(other.thread),
             other.verb(),
-            symbols::place(other.place),
+            self.where_is(other.place),
         );
-        let site = symbols::source(other.place);
+        let site = symbols::source(self.spots.place(other.place));
         self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current, site });
     }
 
@@ -350,7 +323,7 @@ impl Engine {
         let heap = self.heap.as_ref().filter(|heap| !heap.rehearsal && heap.contains(at));
         let freed = heap.is_some_and(|heap| heap.block(at).is_none_or(|block| block.freed));
         if freed {
-            let place = Where::Code(self.trace_of_calls(code));
+            let place = self.spots.in_code(code, &mut self.calls);
             let events = self.me_ref().position as u32;
             let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: true, place };
             self.misses_blocks(at, size, touch);

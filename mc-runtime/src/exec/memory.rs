@@ -2,10 +2,10 @@
 
 use super::access::is_static;
 use super::cells::Access;
-use super::left::Left;
-use super::thread::State;
+use super::left::{Clocks, Left};
+use super::thread::{State, Thread};
 use super::{Engine, Step};
-use crate::graph::Site;
+use crate::graph::{Graph, Site};
 use crate::ids::{EventId, ThreadId};
 use crate::options::Origin;
 use crate::outcome::FailureKind;
@@ -30,6 +30,34 @@ pub(super) fn place(site: Site) -> String {
     site.map_or_else(|| "a place that is not known".to_owned(), |s| format!("{}:{}", s.file(), s.line()))
 }
 
+/// What happens before this point of the running thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order<'a> {
+    graph: &'a Graph,
+    left: &'a Clocks,
+    current: ThreadId,
+    me: &'a Thread,
+}
+
+impl Order<'_> {
+    /// Does what `thread` did after its first `events` events happen before this point of the running thread? Of what it did between two of its events, `left` is how many
+    /// clocks had been left by then.
+    #[inline]
+    pub(super) fn has(self, thread: ThreadId, events: u32, left: u32) -> bool {
+        thread == self.current
+            || self.graph.knows(self.current, self.me.position, thread) > events
+            || self.me.acquired().any(|range| self.was_left(&range, thread, events, left))
+    }
+
+    /// Does it happen before something that was left in the range?
+    fn was_left(self, range: &Range<usize>, thread: ThreadId, events: u32, left: u32) -> bool {
+        let knows = |l: &Left| self.graph.knows(l.thread, l.events as usize, thread) > events;
+        // Of its own thread, also what came after its last event, and before it was left.
+        let ordered = |l: &Left| if l.thread == thread { (l.events, l.order) >= (events, left) } else { knows(l) };
+        self.left.any(|l| range.contains(&l.at) && ordered(l))
+    }
+}
+
 impl Engine {
     /// The check is over: statics hold what they held before it.
     pub(crate) fn put_back(&mut self) {
@@ -41,28 +69,22 @@ impl Engine {
         self.heap.as_ref().is_some_and(|h| h.rehearsal)
     }
 
-    /// Does what `thread` did after its first `events` events happen before this point of the running thread? Of what it did between two of its events, `left` is how many
-    /// clocks had been left by then.
+    /// See [`Order::has`].
     pub(super) fn is_ordered(&self, thread: ThreadId, events: u32, left: u32) -> bool {
-        if thread == self.current {
-            return true;
-        }
+        let me = self.me_ref();
+        Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me }.has(thread, events, left)
+    }
+
+    /// What plain memory was accessed by, and what it is to be held against.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn shadow_and_order(&mut self) -> (&mut super::shadow::Shadow, Order<'_>) {
         let me = &self.threads[self.current.slot()];
-        let knows = self.explorer.graph.knows(self.current, me.position, thread);
-        knows > events || me.acquired().any(|range| self.was_left(&range, thread, events, left))
+        (&mut self.shadow, Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me })
     }
 
     /// Does the event `id` happen before this point of the running thread?
     pub(super) fn is_event_ordered(&self, id: EventId) -> bool {
         self.is_ordered(id.thread, id.index, u32::MAX)
-    }
-
-    /// Does it happen before something that was left in the range?
-    fn was_left(&self, range: &Range<usize>, thread: ThreadId, events: u32, left: u32) -> bool {
-        let knows = |l: &Left| self.explorer.graph.knows(l.thread, l.events as usize, thread) > events;
-        // Of its own thread, also what came after its last event, and before it was left.
-        let ordered = |l: &Left| if l.thread == thread { (l.events, l.order) >= (events, left) } else { knows(l) };
-        self.left.any(|l| range.contains(&l.at) && ordered(l))
     }
 
     /// A non-atomic access by the running thread.

@@ -17,6 +17,8 @@ macro_rules! or_return {
 mod access;
 pub(crate) mod arena;
 mod awaits;
+#[cfg(feature = "unmodified")]
+mod calls;
 mod cells;
 mod clock;
 mod conclude;
@@ -43,6 +45,8 @@ mod parts;
 mod plain;
 mod probe;
 mod readers;
+#[cfg(feature = "unmodified")]
+mod recent;
 #[cfg(feature = "unmodified")]
 mod repeated;
 mod reread;
@@ -77,21 +81,19 @@ pub(crate) use crate::trace::Tracer;
 pub(crate) use access::Accessed;
 pub(crate) use access::is_static;
 use arena::Heap;
+#[cfg(feature = "unmodified")]
+pub(crate) use calls::{Calls, Trace, Where};
 use cells::Cells;
 pub(crate) use fiber::Bounds;
 use fiber::Stacks;
 pub(crate) use guide::{Follower, Guide};
 pub use held::Until;
-#[cfg(feature = "unmodified")]
-pub(crate) use instrumented::Calls;
 pub use last_look::Looked;
 use locations::Locations;
 #[cfg(feature = "unmodified")]
 pub(crate) use outside::Reached;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
-#[cfg(feature = "unmodified")]
-pub(crate) use shadow::{Trace, Where};
 use spin::Loops;
 pub(crate) use state::Frame;
 use std::sync::Arc;
@@ -241,6 +243,16 @@ pub(crate) struct Engine {
     unwritten: unwritten::Unwritten,
     #[cfg(feature = "unmodified")]
     shadow: shadow::Shadow,
+    /// Those that the running thread is in.
+    #[cfg(feature = "unmodified")]
+    pub calls: Calls,
+    #[cfg(feature = "unmodified")]
+    spots: calls::Spots,
+    #[cfg(feature = "unmodified")]
+    recent: recent::Recent,
+    /// How often it was asked for anything but a plain access.
+    #[cfg(feature = "unmodified")]
+    pub calls_of_engine: u64,
     /// Accesses of the running thread since its open read.
     #[cfg(feature = "unmodified")]
     later: Vec<instrumented::Later>,
@@ -322,6 +334,14 @@ impl Engine {
             #[cfg(feature = "unmodified")]
             shadow: shadow::Shadow::default(),
             #[cfg(feature = "unmodified")]
+            calls: Calls::default(),
+            #[cfg(feature = "unmodified")]
+            spots: calls::Spots::default(),
+            #[cfg(feature = "unmodified")]
+            recent: recent::Recent::default(),
+            #[cfg(feature = "unmodified")]
+            calls_of_engine: 1,
+            #[cfg(feature = "unmodified")]
             later: Vec::new(),
             #[cfg(feature = "unmodified")]
             has_seen_counts: false,
@@ -357,6 +377,7 @@ impl Engine {
             self.shadow.reset();
             self.unwritten.reset();
             self.later.clear();
+            self.calls_of_engine += 1;
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();

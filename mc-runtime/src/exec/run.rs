@@ -107,9 +107,14 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
     };
     // SAFETY: as above.
     let looks = unsafe { &mut *engine }.begins_to_look(thread);
+    #[cfg(feature = "unmodified")]
+    // SAFETY: as above.
+    unsafe { &mut *engine }.exchange_calls(thread);
     let ended = fiber.resume(engine, heap);
     // SAFETY: as above: the coroutine has suspended itself or ended.
     let e = unsafe { &mut *engine };
+    #[cfg(feature = "unmodified")]
+    e.exchange_calls(thread);
     if looks {
         e.has_looked(thread, ended);
     }
@@ -232,6 +237,12 @@ impl Engine {
                 Fiber::os(&mut self.stacks, place, os, main, thread_end)
             }
         }
+    }
+
+    /// The thread begins to run, or has run.
+    #[cfg(feature = "unmodified")]
+    fn exchange_calls(&mut self, thread: ThreadId) {
+        std::mem::swap(&mut self.calls, &mut self.threads[thread.slot()].calls);
     }
 
     #[cold]

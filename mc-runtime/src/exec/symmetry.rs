@@ -255,9 +255,10 @@ impl Engine {
     /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.
     #[cfg(feature = "unmodified")]
     pub(super) fn conflicts_between_joins(&self, range: (usize, usize), writes: bool) -> bool {
-        let events = &self.explorer.graph.thread(self.current)[..self.me_ref().position];
+        let last = self.me_ref().position.checked_sub(1);
         let conflicts = |old: &Touch| (writes || old.writes) && self.has_twin_or_is_one(old.thread);
-        events.last().is_some_and(|e| e.operation.code == Code::Join)
+        last.is_some_and(|last| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join)
+            && self.explorer.graph.has_twins()
             && self.shadow.any(range, conflicts)
             && self.has_joined_some()
     }

@@ -171,9 +171,9 @@ pub(crate) struct Thread {
     /// What it has returned, as the C library has it.
     #[cfg(feature = "unmodified")]
     pub returned: usize,
-    /// The calls that it is in.
+    /// The calls that it is in, while it does not run.
     #[cfg(feature = "unmodified")]
-    pub calls: super::instrumented::Calls,
+    pub calls: super::calls::Calls,
     /// How often it wrote or read, while it dropped one, what others can see or change.
     #[cfg(feature = "unmodified")]
     pub shared_accesses: u64,
@@ -275,7 +275,7 @@ impl Default for Thread {
             #[cfg(feature = "unmodified")]
             returned: 0,
             #[cfg(feature = "unmodified")]
-            calls: super::instrumented::Calls::default(),
+            calls: super::calls::Calls::default(),
             #[cfg(feature = "unmodified")]
             shared_accesses: 0,
             #[cfg(feature = "unmodified")]

@@ -3,8 +3,8 @@
 //! A read alone is nothing: code that moves an `Option` reads what `None` has left alone. So blocks are filled before they are handed out, and an execution in which a read
 //! got filling is run once more with another one. If it then does something else, it depends on memory that nobody has written.
 
+use super::calls::{Spot, Where};
 use super::run::{TestBody, execute};
-use super::shadow::Where;
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
 use crate::outcome::FailureKind;
@@ -41,7 +41,7 @@ struct Got {
     whole: (ThreadId, Range<usize>),
     /// Which bytes of the part.
     bytes: u16,
-    place: Where,
+    place: Spot,
 }
 
 /// What can be seen of an execution.
@@ -72,7 +72,7 @@ impl Unwritten {
 
 impl Engine {
     /// The running thread reads, or copies; notes it if it gets filling.
-    pub(super) fn note_filling(&mut self, at: usize, size: usize, place: Where) {
+    pub(super) fn note_filling(&mut self, at: usize, size: usize, place: Spot) {
         let heap = self.heap.as_ref().filter(|_| !self.cutting);
         if heap.is_some_and(|heap| heap.block(at).is_some_and(|block| !block.freed)) {
             let parts = (0..size).step_by(MOST_BYTES);
@@ -80,14 +80,14 @@ impl Engine {
         }
     }
 
-    fn note_part(&mut self, at: usize, whole: Range<usize>, place: Where) {
+    fn note_part(&mut self, at: usize, whole: Range<usize>, place: Spot) {
         let size = MOST_BYTES.min(whole.end - at);
         let filling = self.unwritten.filling();
         // SAFETY: the bytes are in a block of an arena that is in use, for otherwise the access has failed; the test is about to read them itself.
         let byte = |offset: &usize| unsafe { (at as *const u8).add(*offset).read_volatile() } == filling;
         let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
         if bytes != 0 {
-            let code = if let Where::Code([code, ..]) = place { code } else { 0 };
+            let code = if let Where::Code([code, ..]) = self.spots.place(place) { code } else { 0 };
             let got = Got { order: self.unwritten.reads.len(), whole: (self.current, whole), bytes: 0, place };
             self.unwritten.reads.entry((self.current, at, code)).or_insert(got).bytes |= bytes;
         }
@@ -100,7 +100,7 @@ impl Engine {
             let message = format!("the test depends on memory of the heap that nobody has written\n{difference}");
             return Found { kind: FailureKind::Uninit, message, thread: ThreadId::MAIN, site: None };
         };
-        let place = |got: &Got| symbols::place(got.place);
+        let place = |got: &Got| self.where_is(got.place);
         let (last_parts, others): (Vec<_>, Vec<_>) = unwritten.iter().partition(|got| got.whole == last.whole);
         let bytes: u32 = last_parts.iter().map(|got| got.bytes.count_ones()).sum();
         let (size, name) = (range.len(), self.thread_name(*thread));
@@ -114,7 +114,12 @@ impl Engine {
         if !named.is_empty() {
             let _ = write!(message, "\nBytes that nobody has written were read before at {}.", named.join(", "));
         }
-        Found { kind: FailureKind::Uninit, message, thread: *thread, site: symbols::source(last.place) }
+        Found {
+            kind: FailureKind::Uninit,
+            message,
+            thread: *thread,
+            site: symbols::source(self.spots.place(last.place)),
+        }
     }
 
     fn seen(&self, ending: Ending) -> Seen {

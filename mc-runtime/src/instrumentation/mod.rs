@@ -45,10 +45,14 @@ extern "C" fn __tsan_init() {
 
 /// A plain access, from the code at this address.
 extern "C" fn touched(at: usize, code: usize, size: usize, writes: usize) {
-    if is_in_checker() {
-        return;
+    if !is_in_checker() && ops::ask_engine(|e| e.has_just_accessed(at, size, writes != 0)) == Some(false) {
+        touch(at, code, size, writes != 0);
     }
-    if ops::with_engine(|e| e.plain_access(at, size, writes != 0, code)) == Some(false) {
+}
+
+#[inline(never)]
+fn touch(at: usize, code: usize, size: usize, writes: bool) {
+    if ops::access_plainly(|e| e.plain_access(at, size, writes, code)) == Some(false) {
         ops::stop_for_good();
     }
 }

@@ -28,6 +28,24 @@ pub(crate) fn leave_engine(before: (*mut Engine, *mut Heap)) {
 /// Runs `f` on the engine, with the system's allocator. `None` outside of a check.
 #[inline]
 pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    enter(|engine| {
+        #[cfg(feature = "unmodified")]
+        {
+            engine.calls_of_engine += 1;
+        }
+        f(engine)
+    })
+}
+
+/// Tells of a plain access of the running thread. `None` outside of a check.
+#[cfg(feature = "unmodified")]
+#[inline]
+pub(crate) fn access_plainly<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    enter(f)
+}
+
+#[inline]
+fn enter<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     let engine = ENGINE.get();
     if engine.is_null() {
         return None;
@@ -52,7 +70,7 @@ pub(crate) fn runs_test() -> bool {
 pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
     // SAFETY: as in `with_engine`.
     if let Some(engine) = unsafe { ENGINE.get().as_mut() } {
-        f(&mut engine.threads[engine.current.slot()].calls);
+        f(&mut engine.calls);
     }
 }
 

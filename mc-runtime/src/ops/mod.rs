@@ -20,7 +20,7 @@ pub use context::Cut;
 #[cfg(feature = "unmodified")]
 pub use context::is_called_by_test;
 #[cfg(feature = "unmodified")]
-pub(crate) use context::{as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
+pub(crate) use context::{access_plainly, as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
