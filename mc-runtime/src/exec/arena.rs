@@ -4,15 +4,19 @@
 //! [`Allocator`] is the global allocator of the test binary. On a thread of a running execution it serves from the arenas,
 //! everywhere else (and for the engine itself) from the system.
 
+mod allocator;
 #[cfg(feature = "unmodified")]
 mod c;
 mod kept;
 
+pub use allocator::Allocator;
+pub(crate) use allocator::is_installed;
+
 use rustc_hash::FxHashMap;
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc as _, Layout, System};
 use std::cell::Cell;
 use std::ptr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Where the regions are, so that addresses are the same in every process.
 const BASE: usize = 0x2000_0000_0000;
@@ -84,6 +88,8 @@ struct Arena {
     top: usize,
     blocks: Vec<Block>,
     live: usize,
+    /// The block that was asked for last.
+    found: Cell<usize>,
 }
 
 /// All arenas of an execution.
@@ -98,6 +104,8 @@ pub(crate) struct Heap {
     /// The highest slot that was entered in this execution.
     highest: usize,
     arenas: Vec<Arena>,
+    /// The bytes below the floors of all arenas.
+    kept: usize,
     /// How often a block was freed.
     #[cfg(feature = "unmodified")]
     pub frees: u64,
@@ -130,6 +138,7 @@ impl Heap {
     pub(crate) fn new(limit: usize) -> Option<Self> {
         let base = take_region()?;
         let kept = std::mem::take(&mut KEPT.lock().unwrap_or_else(PoisonError::into_inner)[(base - BASE) / REGION]);
+        let bytes_kept = kept.iter().sum();
         let floors = kept.into_iter().chain(std::iter::repeat(0)).take(ARENAS);
         let arenas = floors.map(|floor| Arena { floor, top: floor, ..Arena::default() }).collect();
         Some(Heap {
@@ -140,6 +149,7 @@ impl Heap {
             events: 0,
             highest: 0,
             arenas,
+            kept: bytes_kept,
             #[cfg(feature = "unmodified")]
             frees: 0,
             freed: Vec::new(),
@@ -257,10 +267,16 @@ impl Heap {
         if !self.contains(at) {
             return None;
         }
-        let arena = (at - self.base) / ARENA;
-        let blocks = &self.arenas[arena].blocks;
-        let index = blocks.partition_point(|b| b.start <= at).checked_sub(1)?;
-        (at < blocks[index].start + blocks[index].size.max(1)).then_some((arena, index))
+        let number = (at - self.base) / ARENA;
+        let arena = &self.arenas[number];
+        let holds = |b: &Block| b.start <= at && at < b.start + b.size.max(1);
+        // As a rule, it is where the last one was.
+        if arena.blocks.get(arena.found.get()).is_some_and(holds) {
+            return Some((number, arena.found.get()));
+        }
+        let index = arena.blocks.partition_point(|b| b.start <= at).checked_sub(1)?;
+        arena.found.set(index);
+        holds(&arena.blocks[index]).then_some((number, index))
     }
 
     /// Is the address in the arenas, but not in a block that is in use?
@@ -408,101 +424,4 @@ fn take_region() -> Option<usize> {
     }
     *used = (used.0 | 1 << free, used.1 | 1 << free);
     Some(at)
-}
-
-fn in_region(at: *mut u8) -> bool {
-    (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
-}
-
-/// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.
-fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
-    let heap = HEAP.replace(ptr::null_mut());
-    // SAFETY: a pointer that is not null was set by `switch` from the engine that runs on this thread; the engine itself
-    // does not use the heap while code of the test runs, and `HEAP` being null meanwhile keeps `f` from coming here again.
-    let result = unsafe { heap.as_mut() }.map(f);
-    HEAP.set(heap);
-    result
-}
-
-/// Is [`Allocator`] the global allocator of this process?
-pub(crate) fn is_installed() -> bool {
-    static INSTALLED: OnceLock<bool> = OnceLock::new();
-    *INSTALLED.get_or_init(|| {
-        let Some(mut heap) = Heap::new(1 << 20) else { return false };
-        let before = switch(&mut heap);
-        let probe = Box::new(0u64);
-        switch(before);
-        let own = in_region(ptr::from_ref(&*probe).cast_mut().cast());
-        let after = switch(&mut heap);
-        drop(probe);
-        switch(after);
-        own
-    })
-}
-
-/// The global allocator of a test binary under `cfg(mc)`.
-#[derive(Debug, Default)]
-pub struct Allocator;
-
-// SAFETY: blocks come from the system's allocator, or from `Heap::allocate`, which never hands out memory twice while it is in use;
-// which of the two a block is from is told by its address. Nothing here unwinds.
-unsafe impl GlobalAlloc for Allocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let own = with_heap(|heap| {
-            if !heap.rehearsal {
-                return heap.allocate(layout);
-            }
-            // SAFETY: passed on from our caller.
-            let at = unsafe { System.alloc(layout) };
-            heap.rehearsed.insert(at as usize, (layout, false));
-            at
-        });
-        // SAFETY: passed on from our caller.
-        own.unwrap_or_else(|| unsafe { System.alloc(layout) })
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if HEAP.get().is_null() {
-            // SAFETY: passed on from our caller.
-            return unsafe { System.alloc_zeroed(layout) };
-        }
-        // SAFETY: passed on from our caller.
-        let at = unsafe { self.alloc(layout) };
-        if !at.is_null() {
-            // SAFETY: `at` is a new block of that size.
-            unsafe { at.write_bytes(0, layout.size()) };
-        }
-        at
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        if !in_region(at) {
-            if with_heap(|heap| heap.rehearsal && heap.keep_back(at)).unwrap_or(false) {
-                return;
-            }
-            // SAFETY: not in the region, so `System` made it; passed on from our caller.
-            return unsafe { System.dealloc(at, layout) };
-        }
-        // Outside of an execution the arenas are about to be reset anyway.
-        with_heap(|heap| heap.free(at));
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let moves = in_region(at) || with_heap(|heap| heap.rehearsed.contains_key(&(at as usize))).unwrap_or(false);
-        if !moves {
-            // SAFETY: not in the region, so `System` made it; passed on from our caller.
-            return unsafe { System.realloc(at, layout, size) };
-        }
-        // SAFETY: our caller's promise: the alignment is valid, and `size`, rounded up to it, does not overflow.
-        let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        // SAFETY: as above.
-        let new = unsafe { self.alloc(new_layout) };
-        if !new.is_null() {
-            // SAFETY: both blocks are at least that long, and a new block overlaps no other.
-            unsafe { ptr::copy_nonoverlapping(at, new, layout.size().min(size)) };
-            // SAFETY: passed on from our caller.
-            unsafe { self.dealloc(at, layout) };
-        }
-        new
-    }
 }

@@ -63,6 +63,7 @@ mod symmetry;
 pub(crate) mod tested_data;
 mod thread;
 mod touched;
+mod turn;
 mod unsync;
 mod unused;
 #[cfg(feature = "unmodified")]
@@ -74,7 +75,6 @@ mod writable;
 
 use crate::explore::{Explorer, Frontier};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::Operation;
 use crate::options::{MemoryModel, Options, Origin, Threads};
 use crate::outcome::FailureKind;
 pub(crate) use crate::trace::Tracer;
@@ -231,6 +231,8 @@ pub(crate) struct Engine {
     looking: Option<ThreadId>,
     /// Plain accesses of what is atomic otherwise.
     unsync: Vec<unsync::Unsync>,
+    /// Of each of them the address, and where it is in the other list: memory that is kept.
+    unsync_by_address: Vec<(usize, usize)>,
     /// The number of the running execution.
     pub number: u64,
     /// Bytes that outlive their executions.
@@ -324,6 +326,7 @@ impl Engine {
             left: Default::default(),
             looking: None,
             unsync: Vec::new(),
+            unsync_by_address: Vec::new(),
             number: 0,
             kept: 0,
             held: Vec::new(),
@@ -450,39 +453,6 @@ impl Engine {
             return Some(self.fails_probe());
         }
         self.cutting.then(|| self.cut_step())
-    }
-
-    /// May the running thread add an event now? An access of what, if it is one?
-    fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
-        if self.replaying() {
-            return Some(self.waits_as(State::Replayed));
-        }
-        let stays = if self.guide.decides() { self.is_granted(access) } else { !self.preempt && !self.is_ahead() };
-        if !stays {
-            self.preempt = false;
-            return Some(self.waits_as(State::Ready));
-        }
-        let events = self.explorer.graph.len();
-        if events as u64 >= self.options.max_events {
-            return Some(self.stop_too_long());
-        }
-        // A long execution may take longer than all others: now and then it is asked how late it is.
-        const OFTEN: usize = 64;
-        if events % OFTEN == OFTEN - 1 { self.stop_late() } else { None }
-    }
-
-    fn waits_as<T>(&mut self, state: State) -> Step<T> {
-        std::hint::cold_path();
-        self.me().state = state;
-        Step::Wait
-    }
-
-    /// Ends the execution if the time of the check is over.
-    #[cold]
-    fn stop_late<T>(&mut self) -> Option<Step<T>> {
-        self.late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        self.cutting |= self.late;
-        self.late.then(|| self.cut_step())
     }
 
     /// An event of the running thread was executed.

@@ -22,6 +22,17 @@ pub(crate) struct Unsync {
     site: Site,
 }
 
+/// So many of the last are held against a new one.
+const FEW: usize = 8;
+
+impl Unsync {
+    /// Is it the same, as far as others can tell?
+    fn is_like(&self, new: &Self) -> bool {
+        let of = |access: &Self| (access.at, access.writes, access.thread, access.events, access.executed);
+        of(self) == of(new)
+    }
+}
+
 impl Engine {
     /// A plain access by the running thread.
     pub(crate) fn unsync(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
@@ -33,14 +44,29 @@ impl Engine {
         self.me().rounds.clear(); // `touched` knows nothing of the atomic accesses that it may race with
         let events = self.me().position as u32;
         let access = Unsync { at, writes, thread: self.current, events, executed: self.order.len(), site };
-        let ordered = |id: &EventId| self.is_event_ordered(*id);
-        let race = self.order.iter().copied().find(|id| self.conflicts(&access, *id) && !ordered(id));
-        if let Some(id) = race {
+        if self.has_raced(&access) {
+            let races = |id: &EventId| self.conflicts(&access, *id) && !self.is_event_ordered(*id);
+            let id = self.order.iter().copied().find(races).expect("it has raced with an event of this execution");
             let message = self.explain_unsync(&access, id);
             return self.fail(FailureKind::DataRace, message, site);
         }
-        self.unsync.push(access);
+        if !self.unsync.iter().rev().take(FEW).any(|last| last.is_like(&access)) {
+            self.unsync.push(access);
+        }
         Step::Done(())
+    }
+
+    /// Was there an atomic access that conflicts with this one, and does not happen before it? Only those of its address are looked at.
+    fn has_raced(&self, access: &Unsync) -> bool {
+        let graph = &self.explorer.graph;
+        let races = |id: &EventId| {
+            id.thread != access.thread
+                && self.executed(*id)
+                && (access.writes || graph.event(*id).writes)
+                && !self.is_event_ordered(*id)
+        };
+        let here = self.locations.within((access.at, access.at + 1));
+        here.into_iter().any(|location| graph.accesses(location).any(|id| races(&id)))
     }
 
     /// Was there one of this memory that does not happen before this point of the running thread?
@@ -52,6 +78,9 @@ impl Engine {
     /// At the end of an execution: fails if there is an atomic access that was made after a plain one, but does not happen after it.
     #[cold]
     pub(super) fn has_unsync_race(&mut self) -> bool {
+        if !self.may_race_later() {
+            return false;
+        }
         let race = self.unsync.iter().find_map(|access| {
             let later = self.order.get(access.executed..).unwrap_or_default();
             let id = later.iter().copied().find(|id| self.conflicts(access, *id) && !self.is_after(*id, access))?;
@@ -61,6 +90,25 @@ impl Engine {
         let site = site.map(|s| (s.file().to_owned(), s.line()));
         self.record(Found { kind: FailureKind::DataRace, message, thread, site });
         true
+    }
+
+    /// Is there an event that was made after a plain access, conflicts with it, and does not happen after it? In one look at all events.
+    fn may_race_later(&mut self) -> bool {
+        let mut by_address = std::mem::take(&mut self.unsync_by_address);
+        by_address.clear();
+        by_address.extend(self.unsync.iter().enumerate().map(|(index, access)| (access.at, index)));
+        by_address.sort_unstable();
+        let races = |access: &Unsync, (index, id): (usize, EventId)| {
+            access.executed <= index && self.conflicts(access, id) && !self.is_after(id, access)
+        };
+        let any = self.order.iter().copied().enumerate().any(|(index, id)| {
+            let Some(at) = self.locations.address(self.explorer.graph.event(id).location) else { return false };
+            let first = by_address.partition_point(|(other, _)| *other < at);
+            let here = by_address[first..].iter().take_while(|(other, _)| *other == at);
+            here.into_iter().any(|(_, access)| races(&self.unsync[*access], (index, id)))
+        });
+        self.unsync_by_address = by_address;
+        any
     }
 
     /// Does an event access the same, in another thread, and does one of the two write?

@@ -1,7 +1,8 @@
 //! What std's `System` calls where std is instrumented, in place of `malloc` and so on (the linker renames its calls): std keeps its `Thread`s there, past any global
 //! allocator. In the code of a test these are memory of the test like any other.
 
-use super::{HEADER, Heap, in_region, with_heap};
+use super::allocator::{in_region, with_heap};
+use super::{HEADER, Heap};
 use libc::{c_int, c_void};
 use std::alloc::Layout;
 use std::ptr;

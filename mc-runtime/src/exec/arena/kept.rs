@@ -17,10 +17,13 @@ impl Heap {
     pub(crate) fn keep(&mut self, is_kept: impl Fn(&Block) -> bool) -> usize {
         for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate().filter(|(_, a)| a.live > 0) {
             let start = self.base + slot * ARENA;
-            let last = arena.blocks.iter().rfind(|b| !b.freed && is_kept(b));
-            arena.floor = last.map_or(arena.floor, |b| (b.start + b.size).next_multiple_of(HEADER) - start);
+            if let Some(last) = arena.blocks.iter().rfind(|b| !b.freed && is_kept(b)) {
+                let before = arena.floor;
+                arena.floor = (last.start + last.size).next_multiple_of(HEADER) - start;
+                self.kept += arena.floor - before;
+            }
         }
-        self.arenas.iter().map(|a| a.floor).sum()
+        self.kept
     }
 
     /// Is the address in memory that an earlier execution left behind?

@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub(crate) struct Stacks {
     by_slot: Vec<Option<DefaultStack>>,
+    /// Those of second threads in a slot, such as run the destructors of statics.
+    others: Vec<DefaultStack>,
     /// Of threads of the operating system: where their signals are handled.
     for_signals: Vec<DefaultStack>,
 }
@@ -35,7 +37,7 @@ impl Drop for Stacks {
         let mut spare = spare();
         let room = MOST_SPARE - spare.len();
         // That of the first slot is taken first again.
-        spare.extend(self.by_slot.drain(..).rev().flatten().take(room));
+        spare.extend(self.others.drain(..).chain(self.by_slot.drain(..).rev().flatten()).take(room));
     }
 }
 
@@ -44,14 +46,15 @@ impl Stacks {
         let size = size.max(DEFAULT_SIZE);
         let fits = |stack: &mut DefaultStack| stack.base().get() - stack.limit().get() >= size;
         let own = self.by_slot.get_mut(slot).and_then(|own| own.take_if(fits));
-        own.or_else(|| spare().pop_if(fits)).map_or_else(|| DefaultStack::new(size), Ok)
+        let known = own.or_else(|| self.others.pop_if(fits)).or_else(|| spare().pop_if(fits));
+        known.map_or_else(|| DefaultStack::new(size), Ok)
     }
 
     pub(super) fn give_back(&mut self, slot: usize, stack: DefaultStack) {
         if self.by_slot.len() <= slot {
             self.by_slot.resize_with(slot + 1, || None);
         }
-        self.by_slot[slot] = Some(stack);
+        self.others.extend(self.by_slot[slot].replace(stack));
     }
 
     /// One on which a signal is handled.

@@ -1,0 +1,103 @@
+//! The global allocator of a test binary.
+
+use super::{BASE, HEAP, Heap, REGION, REGIONS, switch};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
+use std::sync::OnceLock;
+
+pub(super) fn in_region(at: *mut u8) -> bool {
+    (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
+}
+
+/// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.
+pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
+    let heap = HEAP.replace(ptr::null_mut());
+    // SAFETY: a pointer that is not null was set by `switch` from the engine that runs on this thread; the engine itself
+    // does not use the heap while code of the test runs, and `HEAP` being null meanwhile keeps `f` from coming here again.
+    let result = unsafe { heap.as_mut() }.map(f);
+    HEAP.set(heap);
+    result
+}
+
+/// Is [`Allocator`] the global allocator of this process?
+pub(crate) fn is_installed() -> bool {
+    static INSTALLED: OnceLock<bool> = OnceLock::new();
+    *INSTALLED.get_or_init(|| {
+        let Some(mut heap) = Heap::new(1 << 20) else { return false };
+        let before = switch(&mut heap);
+        let probe = Box::new(0u64);
+        switch(before);
+        let own = in_region(ptr::from_ref(&*probe).cast_mut().cast());
+        let after = switch(&mut heap);
+        drop(probe);
+        switch(after);
+        own
+    })
+}
+
+/// The global allocator of a test binary under `cfg(mc)`.
+#[derive(Debug, Default)]
+pub struct Allocator;
+
+// SAFETY: blocks come from the system's allocator, or from `Heap::allocate`, which never hands out memory twice while it is in use;
+// which of the two a block is from is told by its address. Nothing here unwinds.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let own = with_heap(|heap| {
+            if !heap.rehearsal {
+                return heap.allocate(layout);
+            }
+            // SAFETY: passed on from our caller.
+            let at = unsafe { System.alloc(layout) };
+            heap.rehearsed.insert(at as usize, (layout, false));
+            at
+        });
+        // SAFETY: passed on from our caller.
+        own.unwrap_or_else(|| unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if HEAP.get().is_null() {
+            // SAFETY: passed on from our caller.
+            return unsafe { System.alloc_zeroed(layout) };
+        }
+        // SAFETY: passed on from our caller.
+        let at = unsafe { self.alloc(layout) };
+        if !at.is_null() {
+            // SAFETY: `at` is a new block of that size.
+            unsafe { at.write_bytes(0, layout.size()) };
+        }
+        at
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        if !in_region(at) {
+            if with_heap(|heap| heap.rehearsal && heap.keep_back(at)).unwrap_or(false) {
+                return;
+            }
+            // SAFETY: not in the region, so `System` made it; passed on from our caller.
+            return unsafe { System.dealloc(at, layout) };
+        }
+        // Outside of an execution the arenas are about to be reset anyway.
+        with_heap(|heap| heap.free(at));
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let moves = in_region(at) || with_heap(|heap| heap.rehearsed.contains_key(&(at as usize))).unwrap_or(false);
+        if !moves {
+            // SAFETY: not in the region, so `System` made it; passed on from our caller.
+            return unsafe { System.realloc(at, layout, size) };
+        }
+        // SAFETY: our caller's promise: the alignment is valid, and `size`, rounded up to it, does not overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: as above.
+        let new = unsafe { self.alloc(new_layout) };
+        if !new.is_null() {
+            // SAFETY: both blocks are at least that long, and a new block overlaps no other.
+            unsafe { ptr::copy_nonoverlapping(at, new, layout.size().min(size)) };
+            // SAFETY: passed on from our caller.
+            unsafe { self.dealloc(at, layout) };
+        }
+        new
+    }
+}

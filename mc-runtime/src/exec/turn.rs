@@ -1,0 +1,41 @@
+//! When a thread may add an event: not while the prefix is replayed, when it is another's turn, or where a limit cuts the execution.
+
+use super::thread::State;
+use super::{Engine, Step};
+use crate::operation::Operation;
+use std::time::Instant;
+
+impl Engine {
+    /// May the running thread add an event now? An access of what, if it is one?
+    pub(super) fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
+        if self.replaying() {
+            return Some(self.waits_as(State::Replayed));
+        }
+        let stays = if self.guide.decides() { self.is_granted(access) } else { !self.preempt && !self.is_ahead() };
+        if !stays {
+            self.preempt = false;
+            return Some(self.waits_as(State::Ready));
+        }
+        let events = self.explorer.graph.len();
+        if events as u64 >= self.options.max_events {
+            return Some(self.stop_too_long());
+        }
+        // A long execution may take longer than all others: now and then it is asked how late it is.
+        const OFTEN: usize = 64;
+        if events % OFTEN == OFTEN - 1 { self.stop_late() } else { None }
+    }
+
+    fn waits_as<T>(&mut self, state: State) -> Step<T> {
+        std::hint::cold_path();
+        self.me().state = state;
+        Step::Wait
+    }
+
+    /// Ends the execution if the time of the check is over.
+    #[cold]
+    fn stop_late<T>(&mut self) -> Option<Step<T>> {
+        self.late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        self.cutting |= self.late;
+        self.late.then(|| self.cut_step())
+    }
+}
