@@ -33,20 +33,17 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// A round that touches this is left out. Does it matter?
+    /// A round that touches this is left out. Does it matter? What is known already has been asked about.
     fn leave_out(&mut self, at: usize, size: usize) -> bool {
         words(at, size).any(|word| {
-            self.left_out.insert(word);
-            self.unordered.contains(&word) || self.freed.range(..=word).next_back().is_some_and(|(_, end)| word < *end)
+            let is_freed = || self.freed.range(..=word).next_back().is_some_and(|(_, end)| word < *end);
+            self.left_out.insert(word) && (self.unordered.contains(&word) || is_freed())
         })
     }
 
     /// This is touched without an order. Does it matter?
     fn touch(&mut self, at: usize, size: usize) -> bool {
-        words(at, size).any(|word| {
-            self.unordered.insert(word);
-            self.left_out.contains(&word)
-        })
+        words(at, size).any(|word| self.unordered.insert(word) && self.left_out.contains(&word))
     }
 
     /// A round that loads this atomic is left out. Does it matter?
@@ -144,6 +141,9 @@ impl Engine {
     #[inline(never)]
     fn note_touch<T>(&mut self, at: usize, size: usize) -> Option<Step<T>> {
         self.me().rounds.touch(at, size);
+        if self.loops.touched.keeps_one {
+            return None;
+        }
         let led_in_order = self.explorer.graph.is_synchronised(self.current, self.me_ref().position);
         let matters = !led_in_order && self.loops.touched.touch(at, size);
         if matters { self.keep_one() } else { None }

@@ -46,6 +46,7 @@ fn every_test(run: &Run) {
         ("counted_but_not_ordered", "data_race", "tests/all.rs"),
         ("does_not_panic", "panic", "does not panic"),
         ("freed", "use_after_free", "memory that was freed"),
+        ("freed_between_accesses", "use_after_free", "memory that was freed"),
         ("gate_without_a_call", "deadlock", "nobody can move"),
         ("left_its_block", "out_of_bounds", "8 bytes at tests/all.rs:80, from byte 8 of a block that has 12"),
         ("lost", "leak", "64 bytes"),
@@ -55,6 +56,7 @@ fn every_test(run: &Run) {
         ("returns_an_error", "panic", "termination value"),
         ("spun_without_order", "data_race", "tests/all.rs"),
         ("stuck", "deadlock", "cycle"),
+        ("written_before_and_after_a_flag", "data_race", "tests/all.rs"),
     ];
     for (name, kind, words) in failed {
         let test = test(run, name);
