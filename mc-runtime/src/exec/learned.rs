@@ -3,6 +3,7 @@
 use super::{Engine, Guide, Step};
 use crate::ops::{BARRIER_ORDER, READER_ORDER};
 use crate::options::Options;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Engine {
     /// See `ops::learn`.
@@ -54,5 +55,34 @@ pub(super) fn from_start(options: &Options, guide: &Guide) -> impl Iterator<Item
 
 /// Keys of what is learned count by their low 16 bits, which is what a schedule carries.
 pub(super) fn short(key: u64) -> u64 {
-    key & 0xffff
+    key & u64::from(u16::MAX)
+}
+
+/// The key of what is at this address for as long as the process lives, such as the name of a type or of a place. It is asked for often, so those that were asked for last are
+/// known: the address, and behind it the bits that count.
+pub(crate) fn key_of(at: usize, key: impl FnOnce() -> u64) -> u64 {
+    const BITS: u32 = u16::BITS;
+    static KNOWN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+    let known = &KNOWN[(at >> 4) % KNOWN.len()];
+    let last = known.load(Ordering::Relaxed);
+    if last >> BITS == at as u64 {
+        return short(last);
+    }
+    let key = short(key());
+    known.store((at as u64) << BITS | key, Ordering::Relaxed);
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_that_of_its_address_and_is_made_once() {
+        let place = |at: usize| 0x7fff_0000_1000 + 16 * at;
+        for at in [1, 2, 257, 1] {
+            assert_eq!(key_of(place(at), || 0xabcd_0000 + at as u64), at as u64);
+            assert_eq!(key_of(place(at), || unreachable!("it is known")), at as u64);
+        }
+    }
 }

@@ -89,6 +89,7 @@ use fiber::Stacks;
 pub(crate) use guide::{Follower, Guide};
 pub use held::Until;
 pub use last_look::Looked;
+pub(crate) use learned::key_of;
 use locations::Locations;
 #[cfg(feature = "unmodified")]
 pub(crate) use outside::Reached;

@@ -5,7 +5,7 @@
 //! before are failures of their own kind, with or without it. A run that ends without that time, because the thread gives up, is what the other choice is too, and is dropped.
 
 use super::access::has_effect;
-use super::{Engine, Step};
+use super::{Engine, Step, key_of};
 use crate::graph::event::Event;
 use crate::options::MemoryModel;
 use std::panic::Location;
@@ -165,8 +165,8 @@ impl Engine {
 
 /// Of the place in the source, so that it is the same in every process.
 fn key(at: Place) -> u64 {
-    let text = at.file().bytes().chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
-    let hash =
-        text.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    hash | 1
+    key_of(ptr::from_ref(at).addr(), || {
+        let text = at.file().bytes().chain(at.line().to_le_bytes()).chain(at.column().to_le_bytes());
+        text.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)) | 1
+    })
 }

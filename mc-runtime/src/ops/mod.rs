@@ -351,6 +351,11 @@ pub fn learned(key: u64) -> bool {
     ask_engine(|e| e.has_learned(key)).unwrap_or(false)
 }
 
+/// The key for what is at an address for as long as the process lives: `key` says it, which is asked once as a rule. Of a key 16 bits count.
+pub fn key_of(at: usize, key: impl FnOnce() -> u64) -> u64 {
+    crate::exec::key_of(at, key)
+}
+
 /// Was anything learned?
 pub fn learned_any() -> bool {
     ask_engine(|e| !e.learned.is_empty()).unwrap_or(false)

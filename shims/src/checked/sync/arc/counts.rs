@@ -9,7 +9,6 @@
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
@@ -44,7 +43,7 @@ impl Counts {
 
     /// What is learned of the strong counts of the type.
     fn strong_key(&self) -> u64 {
-        key_of(self.name)
+        ops::key_of(self.name as *const () as usize, || key((self.name)()))
     }
 
     /// What is learned of its weak ones.
@@ -269,22 +268,6 @@ fn limit(old: u32) {
     if old > MOST && old != LOCKED {
         std::process::abort();
     }
-}
-
-/// The key of the type with that name. It is asked for at each clone and each drop, so those that were asked for last are known, by the function: its address, and behind it
-/// the key, of which 16 bits count.
-fn key_of(name: fn() -> &'static str) -> u64 {
-    const BITS: u32 = u16::BITS;
-    static KNOWN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
-    let at = name as *const () as u64;
-    let known = &KNOWN[(at >> 4) as usize % KNOWN.len()];
-    let last = known.load(Relaxed);
-    if last >> BITS == at {
-        return last & u64::from(u16::MAX);
-    }
-    let key = key(name()) & u64::from(u16::MAX);
-    known.store(at << BITS | key, Relaxed);
-    key
 }
 
 /// FNV-1a; even, so that the next number is not the key of another type.
