@@ -54,7 +54,6 @@ impl Engine {
             return true;
         }
         let moment = self.moment();
-        self.made_progress();
         self.end_drops(false);
         let place = self.spots.in_code(code, &mut self.calls);
         // Not even remembered: it would take the place of what the crates did there before.
@@ -83,6 +82,7 @@ impl Engine {
     /// Has the running thread made this plain access before, and nothing else since that could make a difference?
     #[inline]
     pub(crate) fn has_just_accessed(&self, at: usize, size: usize, writes: bool) -> bool {
+        self.made_progress(); // code that computes for long does not hang
         let moment = self.moment();
         lines(at, size).all(|bytes| self.recent.has(moment, bytes, writes))
     }
