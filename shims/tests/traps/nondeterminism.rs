@@ -9,7 +9,7 @@ use mc::sync::atomic::{AtomicU32, AtomicUsize};
 use mc::thread;
 use mc_runtime::outcome::FailureKind::Nondeterminism;
 
-use super::fails;
+use super::{fails, proved};
 
 /// Three threads that add: six executions.
 fn six() {
@@ -31,6 +31,32 @@ fn a_body_that_does_something_else_in_its_first_execution() {
         if RUNS.fetch_add(1, Relaxed) == 1 {
             number.store(1, Relaxed);
         }
+    });
+}
+
+/// What is made once would be explored by nobody.
+#[test]
+fn a_body_that_does_something_else_in_its_rehearsal() {
+    fails(Nondeterminism, || {
+        static RUNS: Plain = Plain::new(0);
+        let number = AtomicUsize::new(0);
+        if RUNS.fetch_add(1, Relaxed) == 0 {
+            number.store(1, Relaxed);
+        }
+    });
+}
+
+/// As a table of locks by their addresses: the heap of a rehearsal is another one, and the same one each time.
+#[test]
+fn a_body_that_does_something_else_on_another_heap() {
+    proved(1, || {
+        let block = Box::new(0_u8);
+        let is_in_an_arena = std::ptr::from_ref(&*block).addr() >> 44 == 2;
+        let number = AtomicUsize::new(0);
+        if is_in_an_arena {
+            number.store(1, Relaxed);
+        }
+        assert_eq!(number.load(Relaxed), usize::from(is_in_an_arena));
     });
 }
 
