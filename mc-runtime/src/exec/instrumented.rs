@@ -286,6 +286,7 @@ impl Engine {
     /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.
     pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
         self.made_progress();
+        self.end_drops(false);
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);
         let activity = self.me_ref().activity + self.me_ref().shared_accesses;
@@ -333,13 +334,17 @@ impl Engine {
 
     /// Blocks that were to be freed have been: for sure at the next event, otherwise if that can be told.
     pub(super) fn end_drops(&mut self, at_event: bool) {
-        let heap = self.heap.as_deref();
-        let is_freed = |at| heap.and_then(|h| h.block(at)).is_none_or(|block| block.freed);
-        let is_over = |dropping: &Dropping| dropping.frees && (at_event || is_freed(dropping.at));
-        if self.me_ref().dropping.last().is_some_and(is_over) {
+        while self.has_ended_drop(at_event) {
             self.look_at_frees();
             self.me().dropping.pop();
         }
+    }
+
+    fn has_ended_drop(&self, at_event: bool) -> bool {
+        let heap = self.heap.as_deref();
+        let is_freed = |at| heap.and_then(|h| h.block(at)).is_none_or(|block| block.freed);
+        let is_over = |dropping: &Dropping| dropping.frees && (at_event || is_freed(dropping.at));
+        self.me_ref().dropping.last().is_some_and(is_over)
     }
 
     /// From now on, the count at the address is an event. True if it was not so far: the exploration starts again.

@@ -14,6 +14,8 @@ const LINE: usize = u64::BITS as usize;
 const WORD: usize = 8;
 /// Lines of a page.
 const PAGE: usize = 64;
+/// No more are kept from one execution to the next: 64 MiB.
+const MOST_PAGES: usize = 1 << 13;
 /// So many accesses of a line have their place in it. Those of most are of one thread.
 const FEW: usize = 2;
 
@@ -106,6 +108,10 @@ impl Shadow {
     pub(super) fn reset(&mut self) {
         self.execution += 1;
         self.used = 0;
+        if self.pages.len() > MOST_PAGES {
+            // Memory may have another address in each execution.
+            *self = Self { execution: self.execution, ..Self::default() };
+        }
     }
 
     /// The line with this number.
@@ -423,8 +429,14 @@ mod tests {
     struct Bytes(Vec<(usize, Touch)>);
 
     impl Bytes {
-        fn conflicts(&self, range: Range<usize>, of: impl Fn(&Touch) -> bool) -> bool {
-            self.0.iter().any(|(at, touch)| range.contains(at) && of(touch))
+        /// What was found must be one of these accesses of the range, place and all; and one must be found if there are any.
+        fn assert_found(&self, found: Option<Touch>, range: Range<usize>, of: impl Fn(&Touch) -> bool) {
+            let all = |t: &Touch| (t.thread, t.events, t.left, t.writes, t.atomic, t.place);
+            let mut wanted = self.0.iter().filter(|(at, touch)| range.contains(at) && of(touch));
+            match found {
+                Some(found) => assert!(wanted.any(|(_, touch)| all(touch) == all(&found)), "{found:?}"),
+                None => assert!(wanted.next().is_none(), "{:?}", wanted.next()),
+            }
         }
 
         fn access(&mut self, range: Range<usize>, new: Touch) {
@@ -434,37 +446,40 @@ mod tests {
         }
     }
 
-    /// Against a list of bytes: many threads at few addresses, around the end of a page.
+    /// Against a list of bytes: many threads and places at few addresses, around the end of a page.
     #[test]
     fn no_race_is_lost_or_made_up() {
         let mut rng = Pcg64::new(1, 2);
         let mut shadow = Shadow::default();
+        let mut spots = super::super::calls::Spots::default();
+        let places = [1, 2, 3].map(|code| spots.in_code(code, &mut super::super::calls::Calls::default()));
         let start = PAGE * LINE - 24;
-        for _ in 0..1_000 {
+        for _ in 0..2_000 {
             let mut bytes = Bytes::default();
             shadow.reset();
             for step in 0..60 {
-                let events = step / 3;
                 let at = start + rng.random_range(0..40) + if rng.random_bool(0.1) { LINE } else { 0 };
                 let longest = if rng.random_bool(0.1) { 3 * LINE } else { 20 };
                 let range = at..at + rng.random_range(1..longest);
-                let seen = rng.random_range(0..20);
-                let ordered = |old: &Touch| old.events < seen;
+                let seen = (rng.random_range(0..10), rng.random_range(0..2));
+                let ordered = |old: &Touch| (old.events, old.left) < seen;
                 match rng.random_range(0..8) {
                     0 => {
                         let found = shadow.free((range.start, range.end), ordered);
-                        assert_eq!(found.is_some(), bytes.conflicts(range.clone(), |old| !ordered(old)));
+                        bytes.assert_found(found, range.clone(), |old| !ordered(old));
                         bytes.0.retain(|(at, _)| !range.contains(at));
                     }
                     1 => {
-                        let found = shadow.any((range.start, range.end), |old| old.events == seen);
-                        assert_eq!(found, bytes.conflicts(range, |old| old.events == seen));
+                        let is_one = |old: &Touch| (old.events, old.left) == seen;
+                        let found = shadow.any((range.start, range.end), is_one);
+                        assert_eq!(found, bytes.0.iter().any(|(at, touch)| range.contains(at) && is_one(touch)));
                     }
                     _ => {
-                        let new = Touch {
-                            events,
-                            ..touch(rng.random_range(0..4), rng.random_bool(0.5), rng.random_bool(0.3))
-                        };
+                        let (writes, atomic) = (rng.random_bool(0.5), rng.random_bool(0.3));
+                        let (events, left) = (step / 6, rng.random_range(0..2));
+                        let place = places[rng.random_range(0..places.len())];
+                        let thread = rng.random_range(0..4);
+                        let new = Touch { events, left, place, ..touch(thread, writes, atomic) };
                         let races = |old: &Touch| {
                             old.thread != new.thread
                                 && (old.writes || new.writes)
@@ -472,8 +487,7 @@ mod tests {
                                 && !ordered(old)
                         };
                         let found = shadow.access(range.start, range.len(), new, ordered);
-                        assert_eq!(found.is_some(), bytes.conflicts(range.clone(), races));
-                        assert!(found.is_none_or(|old| races(&old)));
+                        bytes.assert_found(found, range.clone(), races);
                         bytes.access(range, new);
                     }
                 }

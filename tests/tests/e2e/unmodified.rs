@@ -86,6 +86,7 @@ fn what_only_another_thread_would_show_is_found() {
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
     let failed = [
         ("asks_where_it_is_dropped", "panic"),
+        ("asks_where_it_is_dropped_with_what_it_owns", "panic"),
         ("is_a_block_that_a_destructor_reads", "data_race"),
         ("is_a_static_that_a_destructor_reads", "data_race"),
         ("is_counted_after_it_was_freed", "use_after_free"),
