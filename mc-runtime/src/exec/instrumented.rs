@@ -3,9 +3,9 @@
 //! The compiler takes the calls for ones that never unwind. So nothing here cuts an execution by unwinding: a thread that may not go on is suspended for good.
 
 use super::access::is_static;
-use super::calls::{Spot, Trace};
+use super::calls::{Calls, Spot, Spots, Trace};
 use super::recent::Recent;
-use super::shadow::{Touch, lines};
+use super::shadow::{Shadow, Touch, lines};
 use super::{Engine, Found, Step, state};
 use crate::graph::Site;
 use crate::ids::ThreadId;
@@ -14,6 +14,18 @@ use crate::outcome::FailureKind;
 use crate::place::Place;
 use crate::symbols;
 use std::ops::Range;
+
+/// What instrumented code tells of itself.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The calls that the running thread is in.
+    pub calls: Calls,
+    pub(super) spots: Spots,
+    pub(super) recent: Recent,
+    pub(super) shadow: Shadow,
+    /// How often the engine was asked for anything but a plain access.
+    pub calls_of_engine: u64,
+}
 
 /// A plain access that was made while a read was open, see `awaits`.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +67,7 @@ impl Engine {
         }
         let moment = self.moment();
         self.end_drops(false);
-        let place = self.spots.in_code(code, &mut self.calls);
+        let place = self.told.spots.in_code(code, &mut self.told.calls);
         // Not even remembered: it would take the place of what the crates did there before.
         if place.is_checkers() {
             return true;
@@ -74,7 +86,7 @@ impl Engine {
                 self.note_filling(at, size, place);
             }
         } else {
-            lines(at, size).take(Recent::MANY).for_each(|bytes| self.recent.note(moment, bytes, writes));
+            lines(at, size).take(Recent::MANY).for_each(|bytes| self.told.recent.note(moment, bytes, writes));
         }
         !self.cutting
     }
@@ -84,25 +96,25 @@ impl Engine {
     pub(crate) fn has_just_accessed(&self, at: usize, size: usize, writes: bool) -> bool {
         self.made_progress(); // code that computes for long does not hang
         let moment = self.moment();
-        lines(at, size).all(|bytes| self.recent.has(moment, bytes, writes))
+        lines(at, size).all(|bytes| self.told.recent.has(moment, bytes, writes))
     }
 
     /// Grows with all that is not a plain access.
     #[inline]
     fn moment(&self) -> u64 {
-        self.calls_of_engine + self.heap.as_ref().map_or(0, |heap| heap.frees)
+        self.told.calls_of_engine + self.heap.as_ref().map_or(0, |heap| heap.frees)
     }
 
     /// An address in the code of the running thread, and where the calls around it were made from.
     pub(crate) fn trace_of_calls(&self, code: usize) -> Trace {
-        self.calls.trace(Some(code))
+        self.told.calls.trace(Some(code))
     }
 
     /// Where the code under test is, if an event was made in the checker's: where std is no facade, what it calls is a function of the C library.
     pub(super) fn placed(&self, site: Site) -> Site {
         match site {
             Some(place) if place.is_in_source() && crate::instrumentation::is_on_in_std() => {
-                Some(Place::of_code(self.calls.trace(None)))
+                Some(Place::of_code(self.told.calls.trace(None)))
             }
             other => other,
         }
@@ -142,7 +154,7 @@ impl Engine {
     /// An access of an atomic that is an event.
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
-        let place = self.spots.in_source(site);
+        let place = self.told.spots.in_source(site);
         let touch = Touch { thread: self.current, events, left: u32::MAX, writes, atomic: true, place };
         self.touch(at, size, touch);
         if self.options.uninit && !writes {
@@ -153,7 +165,7 @@ impl Engine {
     /// One that is no event, between two events of the running thread.
     pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let (events, left) = (self.me_ref().position as u32, self.left.made());
-        let place = self.spots.in_source(site);
+        let place = self.told.spots.in_source(site);
         self.touch(at, size, Touch { thread: self.current, events, left, writes, atomic: true, place });
     }
 
@@ -253,11 +265,11 @@ impl Engine {
 
     /// For a message.
     pub(super) fn where_is(&self, place: Spot) -> String {
-        symbols::place(self.spots.place(place))
+        symbols::place(self.told.spots.place(place))
     }
 
     fn found(&mut self, kind: FailureKind, message: String, touch: Touch) {
-        let site = symbols::source(self.spots.place(touch.place));
+        let site = symbols::source(self.told.spots.place(touch.place));
         self.record(Found { kind, message, thread: touch.thread, site });
     }
 
@@ -273,7 +285,7 @@ impl Engine {
             other.verb(),
             self.where_is(other.place),
         );
-        let site = symbols::source(self.spots.place(other.place));
+        let site = symbols::source(self.told.spots.place(other.place));
         self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current, site });
     }
 
@@ -324,7 +336,7 @@ impl Engine {
         let heap = self.heap.as_ref().filter(|heap| !heap.rehearsal && heap.contains(at));
         let freed = heap.is_some_and(|heap| heap.block(at).is_none_or(|block| block.freed));
         if freed {
-            let place = self.spots.in_code(code, &mut self.calls);
+            let place = self.told.spots.in_code(code, &mut self.told.calls);
             let events = self.me_ref().position as u32;
             let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: true, place };
             self.misses_blocks(at, size, touch);

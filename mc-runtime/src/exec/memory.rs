@@ -79,7 +79,7 @@ impl Engine {
     #[cfg(feature = "unmodified")]
     pub(super) fn shadow_and_order(&mut self) -> (&mut super::shadow::Shadow, Order<'_>) {
         let me = &self.threads[self.current.slot()];
-        (&mut self.shadow, Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me })
+        (&mut self.told.shadow, Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me })
     }
 
     /// Does the event `id` happen before this point of the running thread?

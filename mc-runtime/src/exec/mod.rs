@@ -245,17 +245,7 @@ pub(crate) struct Engine {
     #[cfg(feature = "unmodified")]
     unwritten: unwritten::Unwritten,
     #[cfg(feature = "unmodified")]
-    shadow: shadow::Shadow,
-    /// Those that the running thread is in.
-    #[cfg(feature = "unmodified")]
-    pub calls: Calls,
-    #[cfg(feature = "unmodified")]
-    spots: calls::Spots,
-    #[cfg(feature = "unmodified")]
-    recent: recent::Recent,
-    /// How often it was asked for anything but a plain access.
-    #[cfg(feature = "unmodified")]
-    pub calls_of_engine: u64,
+    pub told: instrumented::Told,
     /// Accesses of the running thread since its open read.
     #[cfg(feature = "unmodified")]
     later: Vec<instrumented::Later>,
@@ -336,15 +326,7 @@ impl Engine {
             #[cfg(feature = "unmodified")]
             unwritten: Default::default(),
             #[cfg(feature = "unmodified")]
-            shadow: shadow::Shadow::default(),
-            #[cfg(feature = "unmodified")]
-            calls: Calls::default(),
-            #[cfg(feature = "unmodified")]
-            spots: calls::Spots::default(),
-            #[cfg(feature = "unmodified")]
-            recent: recent::Recent::default(),
-            #[cfg(feature = "unmodified")]
-            calls_of_engine: 1,
+            told: instrumented::Told::default(),
             #[cfg(feature = "unmodified")]
             later: Vec::new(),
             #[cfg(feature = "unmodified")]
@@ -378,10 +360,10 @@ impl Engine {
         #[cfg(feature = "unmodified")]
         {
             self.outside.reset();
-            self.shadow.reset();
+            self.told.shadow.reset();
             self.unwritten.reset();
             self.later.clear();
-            self.calls_of_engine += 1;
+            self.told.calls_of_engine += 1;
         }
         if let Some(heap) = &mut self.heap {
             heap.reset();

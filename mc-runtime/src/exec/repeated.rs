@@ -34,7 +34,7 @@ impl Engine {
         let last = self.me_ref().repeated.filter(|last| {
             operation.code == Code::Load
                 && (last.index + 1, last.at, last.code, last.stack) == (position, at, frame.code, frame.stack())
-                && self.calls.least >= last.depth
+                && self.told.calls.least >= last.depth
         })?;
         let decides = self.guide.decides();
         let me = self.me();
@@ -55,8 +55,8 @@ impl Engine {
         let is_one = operation.code == Code::Load && site.is_some() && symbols::is_toolchain_code(frame.code as usize);
         let (index, code, stack) = (self.me_ref().position - 1, frame.code, frame.stack());
         let repeated = is_one.then(|| {
-            let depth = self.calls.around(frame.code as usize);
-            self.calls.least = usize::MAX;
+            let depth = self.told.calls.around(frame.code as usize);
+            self.told.calls.least = usize::MAX;
             Repeated { index, at, code, stack, depth, times: 0 }
         });
         self.me().repeated = repeated;

@@ -242,8 +242,8 @@ impl Engine {
     /// The thread begins to run, or has run.
     #[cfg(feature = "unmodified")]
     fn exchange_calls(&mut self, thread: ThreadId) {
-        self.calls_of_engine += 1; // what another one has accessed says nothing of this one
-        std::mem::swap(&mut self.calls, &mut self.threads[thread.slot()].calls);
+        self.told.calls_of_engine += 1; // what another one has accessed says nothing of this one
+        std::mem::swap(&mut self.told.calls, &mut self.threads[thread.slot()].calls);
     }
 
     #[cold]

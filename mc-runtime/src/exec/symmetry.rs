@@ -259,7 +259,7 @@ impl Engine {
         let conflicts = |old: &Touch| (writes || old.writes) && self.has_twin_or_is_one(old.thread);
         last.is_some_and(|last| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join)
             && self.explorer.graph.has_twins()
-            && self.shadow.any(range, conflicts)
+            && self.told.shadow.any(range, conflicts)
             && self.has_joined_some()
     }
 
@@ -275,7 +275,7 @@ impl Engine {
         let between = graph.spawn(graph.eldest(self.current)).index + 1..=spawn.index;
         let conflicts =
             |old: &Touch| old.thread == spawn.thread && between.contains(&old.events) && (writes || old.writes);
-        self.shadow.any(range, conflicts)
+        self.told.shadow.any(range, conflicts)
     }
 
     /// See `ops::tell_apart`.

@@ -87,7 +87,7 @@ impl Engine {
         let byte = |offset: &usize| unsafe { (at as *const u8).add(*offset).read_volatile() } == filling;
         let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
         if bytes != 0 {
-            let code = if let Where::Code([code, ..]) = self.spots.place(place) { code } else { 0 };
+            let code = if let Where::Code([code, ..]) = self.told.spots.place(place) { code } else { 0 };
             let got = Got { order: self.unwritten.reads.len(), whole: (self.current, whole), bytes: 0, place };
             self.unwritten.reads.entry((self.current, at, code)).or_insert(got).bytes |= bytes;
         }
@@ -118,7 +118,7 @@ impl Engine {
             kind: FailureKind::Uninit,
             message,
             thread: *thread,
-            site: symbols::source(self.spots.place(last.place)),
+            site: symbols::source(self.told.spots.place(last.place)),
         }
     }
 

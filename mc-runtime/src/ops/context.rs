@@ -31,7 +31,7 @@ pub(crate) fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     enter(|engine| {
         #[cfg(feature = "unmodified")]
         {
-            engine.calls_of_engine += 1;
+            engine.told.calls_of_engine += 1;
         }
         f(engine)
     })
@@ -70,7 +70,7 @@ pub(crate) fn runs_test() -> bool {
 pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
     // SAFETY: as in `with_engine`.
     if let Some(engine) = unsafe { ENGINE.get().as_mut() } {
-        f(&mut engine.calls);
+        f(&mut engine.told.calls);
     }
 }
 
