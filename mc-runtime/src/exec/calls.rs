@@ -31,7 +31,7 @@ impl Spot {
     }
 }
 
-/// Each by where it was made from. Those that are too deep are not kept.
+/// The calls that a thread is in, of instrumented functions, each by where it was made from. Those that are too deep are not kept.
 #[derive(Debug)]
 pub(crate) struct Calls {
     /// The first stands for what is around the outermost.

@@ -1,6 +1,6 @@
 //! The plain accesses that the running thread made at the present moment: to make one of them again tells nothing new.
 //!
-//! A moment lasts until the engine is asked for anything else than a plain access, or memory is freed. Within it, what is ordered with what does not change, and neither
+//! A moment lasts until the engine is asked for anything else than a plain access, another thread runs, or memory is freed. Within it, what is ordered with what does not change, and neither
 //! does what is in use, so that a second access of the same bytes finds what the first has found. Who reads what he has written finds no more than that has.
 
 /// By a hash of the line, the last one.

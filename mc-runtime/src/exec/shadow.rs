@@ -167,7 +167,8 @@ impl Shadow {
                     line.count += 1;
                     continue;
                 }
-                self.begin_list(number);
+                self.begin_list(number, new);
+                continue;
             }
             let lasts = self.list(number);
             race = race.or_else(|| find_race(lasts, &new, &ordered));
@@ -182,7 +183,7 @@ impl Shadow {
 
     /// There are to be more accesses in a line than have their place in it.
     #[cold]
-    fn begin_list(&mut self, number: usize) {
+    fn begin_list(&mut self, number: usize, new: Last) {
         let used = self.used;
         let line = self.line(number);
         line.list = used as u32 + 1;
@@ -193,6 +194,7 @@ impl Shadow {
         }
         self.lists[used].clear();
         self.lists[used].extend(few);
+        self.lists[used].push(new);
     }
 
     fn list(&mut self, number: usize) -> &mut Vec<Last> {
