@@ -51,11 +51,20 @@ const WORTH_A_GAP: usize = 128;
 
 /// Does the symbol name a static of the checker, of a library that only it uses, or what a backtrace has found out about the loaded objects?
 fn is_unseen(symbol: &str) -> bool {
-    let path = rustc_demangle::demangle(symbol).to_string();
-    ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"].iter().any(|of| {
-        // With the old mangling, or with that which names a crate's hash.
-        path.strip_prefix(of).is_some_and(|rest| rest.starts_with("::") || rest.starts_with('['))
-    })
+    // Without hashes.
+    let path = format!("{:#}", rustc_demangle::demangle(symbol));
+    let is_of = |path: &str, krate: &str| path.strip_prefix(krate).is_some_and(|rest| rest.starts_with("::"));
+    let of_type = path.strip_prefix('<').and_then(|path| path.split_once('>')).map_or("", |(of, _)| of);
+    let own = match of_type.split_once(" as ") {
+        None if of_type.is_empty() => path.as_str(),
+        None => of_type,
+        // Whose trait it is, and what it is of, may implement it.
+        Some((of, implemented)) => {
+            let of_std = ["core", "alloc", "std"].iter().any(|krate| is_of(implemented, krate));
+            if of_std && !implemented.contains('<') { of } else { "" }
+        }
+    };
+    ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"].iter().any(|krate| is_of(own, krate))
 }
 
 /// What is left of a range without some objects, which are sorted.
@@ -129,10 +138,15 @@ mod tests {
         assert!(is_unseen("_ZN10mc_runtime4exec5arena4KEPT17h0123456789abcdefE"));
         assert!(is_unseen("_RNvNtNtCsgEUrKeu8pVn_10mc_runtime4exec5arena4KEPT"));
         assert!(is_unseen("_ZN2mc7checked4real7BUCKETS17h0123456789abcdefE"));
+        assert!(is_unseen("_ZN68_$LT$iced_x86..tables..TABLES$u20$as$u20$core..ops..deref..Deref$GT$5deref4LAZY17h0123456789abcdefE"));
+        assert!(is_unseen("_RNvNvMs0_NtNtNtCsjrHSEGnQ3l9_3std12backtrace_rs9symbolize5gimliNtB7_5Cache11with_global14MAPPINGS_CACHE"));
         for seen in [
             "_ZN5queue4HEAD17h0123456789abcdefE",
             "_ZN11mc_runtimes4HEAD17h0123456789abcdefE",
             "_ZN60_$LT$mc_runtime..X$u20$as$u20$queue..T$GT$1f4HEAD17h0123456789abcdefE",
+            "_ZN60_$LT$mc_runtime..X$u20$as$u20$core..From$LT$queue..T$GT$$GT$1f4HEAD17h0123456789abcdefE",
+            "_ZN60_$LT$queue..T$u20$as$u20$mc_runtime..X$GT$1f4HEAD17h0123456789abcdefE",
+            "_ZN60_$LT$queue..T$LT$mc_runtime..X$GT$$GT$1f4HEAD17h0123456789abcdefE",
             "_ZN3std6thread7COUNTER17h0123456789abcdefE",
             "main",
         ] {
