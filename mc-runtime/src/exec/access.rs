@@ -59,7 +59,7 @@ impl Engine {
             cold_path();
             return self.leave_out(at, operation, site);
         }
-        or_return!(self.looks_at_updates(at, operation.width.bytes(), site));
+        or_return!(self.looks_at_updates(at, operation.width, site));
         self.access_at(at, operation, site, frame)
     }
 
@@ -265,7 +265,7 @@ impl Engine {
         if changes || !reads {
             self.threads[id.thread.slot()].rounds.clear();
         }
-        let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id);
+        let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id, event);
         let outlives = changes && outside.is_some_and(|at| self.outlives_outside(at));
         if freed {
             cold_path();

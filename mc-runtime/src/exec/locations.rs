@@ -7,6 +7,7 @@ use super::arena::Heap;
 use super::parts::Parts;
 use super::readers::counts;
 use crate::graph::Graph;
+use crate::graph::event::Event;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Operation;
 use crate::ops::Width;
@@ -239,13 +240,12 @@ impl Locations {
     }
 
     /// An access was executed: memory follows modification order, and the word of a reader-writer lock counts its readers.
-    #[inline]
-    pub(super) fn follow(&mut self, graph: &Graph, id: EventId) -> Followed {
-        let event = graph.event(id);
+    #[inline(always)]
+    pub(super) fn follow(&mut self, graph: &Graph, id: EventId, event: &Event) -> Followed {
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
         if event.writes {
-            let newest = graph.mo_max(event.location) == id || event.place as usize > graph.mo_index(place.holder);
-            if newest {
+            let is_last = event.place as usize == graph.mo(event.location).len();
+            if is_last || event.place as usize > graph.mo_index(place.holder) {
                 (place.value, place.holder) = (event.value, id);
                 write(place.at, place.width, event.value);
             }
@@ -306,18 +306,33 @@ macro_rules! atomic {
 
 fn read(at: usize, width: Width) -> u64 {
     match width {
-        Width::W8 => u64::from(atomic!(at, u8, AtomicU8).load(Ordering::Relaxed)),
-        Width::W16 => u64::from(atomic!(at, u16, AtomicU16).load(Ordering::Relaxed)),
         Width::W32 => u64::from(atomic!(at, u32, AtomicU32).load(Ordering::Relaxed)),
         Width::W64 => atomic!(at, u64, AtomicU64).load(Ordering::Relaxed),
+        _ => read_narrow(at, width),
     }
 }
 
 fn write(at: usize, width: Width, value: u64) {
     match width {
-        Width::W8 => atomic!(at, u8, AtomicU8).store(value as u8, Ordering::Relaxed),
-        Width::W16 => atomic!(at, u16, AtomicU16).store(value as u16, Ordering::Relaxed),
         Width::W32 => atomic!(at, u32, AtomicU32).store(value as u32, Ordering::Relaxed),
         Width::W64 => atomic!(at, u64, AtomicU64).store(value, Ordering::Relaxed),
+        _ => write_narrow(at, width, value),
+    }
+}
+
+// Apart, so that the common widths are told from each other without a table of jumps.
+#[inline(never)]
+fn read_narrow(at: usize, width: Width) -> u64 {
+    match width {
+        Width::W8 => u64::from(atomic!(at, u8, AtomicU8).load(Ordering::Relaxed)),
+        _ => u64::from(atomic!(at, u16, AtomicU16).load(Ordering::Relaxed)),
+    }
+}
+
+#[inline(never)]
+fn write_narrow(at: usize, width: Width, value: u64) {
+    match width {
+        Width::W8 => atomic!(at, u8, AtomicU8).store(value as u8, Ordering::Relaxed),
+        _ => atomic!(at, u16, AtomicU16).store(value as u16, Ordering::Relaxed),
     }
 }

@@ -149,7 +149,7 @@ impl Engine {
         if matches!(step, Step::Done(_)) {
             let clock = self.threads[child.slot()].clock;
             let me = self.me();
-            me.clock = me.clock.max(clock);
+            (me.clock, me.joined) = (me.clock.max(clock), me.position);
         }
         step
     }

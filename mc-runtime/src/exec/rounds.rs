@@ -154,9 +154,12 @@ impl Engine {
     /// How many bytes below an address of the running stack must be as new, because they may become part of a state.
     #[inline]
     pub(crate) fn compared_below(&self, here: usize) -> usize {
+        if !self.loops.any() {
+            return 0;
+        }
         // Nothing is compared before an event that is still to come, and will have an effect.
         let settled = (1..=self.me_ref().settled).contains(&self.me_ref().position);
-        let reaches = self.loops.any() && !settled && self.stack.base - self.loops.deepest() < here;
+        let reaches = !settled && self.stack.base - self.loops.deepest() < here;
         if reaches { here.saturating_sub(self.stack.base - self.loops.compared()) } else { 0 }
     }
 }

@@ -54,7 +54,7 @@ impl Engine {
             }
         }
         if wrote {
-            self.locations.follow(graph, id);
+            self.locations.follow(graph, id, event);
         }
         self.replayed += 1;
         self.executed_event();

@@ -219,20 +219,26 @@ impl Engine {
     /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
     #[inline(always)]
     fn has_joined_some(&self) -> bool {
-        let last = self.me_ref().position.checked_sub(1);
-        let joins = |last: usize| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join;
-        last.is_some_and(joins) && self.has_joined_only_some()
+        self.has_just_joined() && self.has_joined_only_some()
+    }
+
+    #[inline(always)]
+    fn has_just_joined(&self) -> bool {
+        let me = self.me_ref();
+        me.joined == me.position
     }
 
     /// The last of them is one.
     fn has_joined_only_some(&self) -> bool {
         let graph = &self.explorer.graph;
+        if !graph.has_twins() {
+            return false;
+        }
         let events = &graph.thread(self.current)[..self.me_ref().position];
         let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
         let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
         let mut others = graph.ranks().iter().filter(|t| !joined(**t));
-        graph.has_twins()
-            && others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
+        others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
     }
 
     /// The running thread does something that is no event, but would be something else if it had joined others: gives up if it has joined only some of those that are
@@ -255,9 +261,8 @@ impl Engine {
     /// Likewise, where it accesses or frees plain memory in which some that are alike did something that conflicts with that.
     #[cfg(feature = "unmodified")]
     pub(super) fn conflicts_between_joins(&self, range: (usize, usize), writes: bool) -> bool {
-        let last = self.me_ref().position.checked_sub(1);
         let conflicts = |old: &Touch| (writes || old.writes) && self.has_twin_or_is_one(old.thread);
-        last.is_some_and(|last| self.explorer.graph.thread(self.current)[last].operation.code == Code::Join)
+        self.has_just_joined()
             && self.explorer.graph.has_twins()
             && self.told.shadow.any(range, conflicts)
             && self.has_joined_some()

@@ -14,6 +14,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+/// No number of events.
+const NEVER: usize = usize::MAX;
+
 /// What a thread waits for, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -96,6 +99,8 @@ pub(crate) struct Thread {
     pub state: State,
     /// How many events it has executed.
     pub position: usize,
+    /// How many they were when it had last joined a thread: as many as now if that was the last of them.
+    pub joined: usize,
     /// So many events of the graph come before its last one that has an effect, when it starts.
     pub settled: usize,
     /// Its stack.
@@ -235,6 +240,7 @@ impl Default for Thread {
         Thread {
             state: State::Absent,
             position: 0,
+            joined: NEVER,
             settled: 0,
             fiber: None,
             body: None,
@@ -304,7 +310,7 @@ impl Thread {
     /// Makes it as new, and keeps its memory.
     pub(crate) fn reset(&mut self) {
         self.state = State::Absent;
-        (self.position, self.settled) = (0, 0);
+        (self.position, self.joined, self.settled) = (0, NEVER, 0);
         self.suspender = None;
         drop_rare(&mut self.name);
         self.stack_size = 0;

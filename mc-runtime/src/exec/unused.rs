@@ -11,7 +11,7 @@ use super::{Engine, Guide, Step};
 use crate::graph::Site;
 use crate::ids::{LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
-use crate::ops::{Label, Rmw};
+use crate::ops::{Label, Rmw, Width};
 use crate::options::{MemoryModel, Options};
 use crate::place::Place;
 
@@ -214,9 +214,13 @@ impl Engine {
 
     /// An access that is an event begins. Does it find out in which order something was done that is none? Then the exploration starts again.
     #[inline]
-    pub(super) fn looks_at_updates<T>(&mut self, at: usize, size: usize, site: Site) -> Option<Step<T>> {
-        let shows = !self.left_out.lasts.is_empty()
-            && self.last_shows(at, size, |l| (l.at, l.size, l.kind) == (at, size, None));
+    pub(super) fn looks_at_updates<T>(&mut self, at: usize, width: Width, site: Site) -> Option<Step<T>> {
+        if self.left_out.lasts.is_empty() { None } else { self.look_at_updates(at, width.bytes(), site) }
+    }
+
+    #[inline(never)]
+    fn look_at_updates<T>(&mut self, at: usize, size: usize, site: Site) -> Option<Step<T>> {
+        let shows = self.last_shows(at, size, |l| (l.at, l.size, l.kind) == (at, size, None));
         shows.then(|| self.order(at, size, site))
     }
 

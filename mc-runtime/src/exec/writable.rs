@@ -1,6 +1,7 @@
 //! The writable data of the executable, and what its symbols say is in it.
 
-use object::{Object, ObjectSymbol, ReadCache};
+use memmap2::Mmap;
+use object::{Object, ObjectSymbol};
 use std::fs::File;
 use std::ptr;
 use std::sync::OnceLock;
@@ -86,8 +87,10 @@ fn without((start, size): (usize, usize), objects: &[(usize, usize)]) -> Vec<(us
 /// The objects in [`data`] with a symbol that is wanted, sorted; an error where the executable has no symbols.
 pub(super) fn objects(wanted: impl Fn(&str) -> bool) -> Result<Vec<(usize, usize)>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
-    let file = ReadCache::new(File::open("/proc/self/exe").map_err(|error| failed(&error))?);
-    let file = object::File::parse(&file).map_err(|error| failed(&error))?;
+    let file = File::open("/proc/self/exe").map_err(|error| failed(&error))?;
+    // SAFETY: nobody can write to the file of a program that runs; all is copied from it before this returns.
+    let file = unsafe { Mmap::map(&file) }.map_err(|error| failed(&error))?;
+    let file = object::File::parse(&*file).map_err(|error| failed(&error))?;
     let bias = load_address();
     let is_writable = |at, size| data().iter().any(|(start, len)| *start <= at && at + size <= start + len);
     let mut found: Vec<(usize, usize)> = file
@@ -138,8 +141,12 @@ mod tests {
         assert!(is_unseen("_ZN10mc_runtime4exec5arena4KEPT17h0123456789abcdefE"));
         assert!(is_unseen("_RNvNtNtCsgEUrKeu8pVn_10mc_runtime4exec5arena4KEPT"));
         assert!(is_unseen("_ZN2mc7checked4real7BUCKETS17h0123456789abcdefE"));
-        assert!(is_unseen("_ZN68_$LT$iced_x86..tables..TABLES$u20$as$u20$core..ops..deref..Deref$GT$5deref4LAZY17h0123456789abcdefE"));
-        assert!(is_unseen("_RNvNvMs0_NtNtNtCsjrHSEGnQ3l9_3std12backtrace_rs9symbolize5gimliNtB7_5Cache11with_global14MAPPINGS_CACHE"));
+        assert!(is_unseen(
+            "_ZN68_$LT$iced_x86..tables..TABLES$u20$as$u20$core..ops..deref..Deref$GT$5deref4LAZY17h0123456789abcdefE"
+        ));
+        assert!(is_unseen(
+            "_RNvNvMs0_NtNtNtCsjrHSEGnQ3l9_3std12backtrace_rs9symbolize5gimliNtB7_5Cache11with_global14MAPPINGS_CACHE"
+        ));
         for seen in [
             "_ZN5queue4HEAD17h0123456789abcdefE",
             "_ZN11mc_runtimes4HEAD17h0123456789abcdefE",

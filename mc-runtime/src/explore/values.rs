@@ -20,7 +20,7 @@ impl Explorer {
     ) -> bool {
         let last = || self.graph.thread(thread)[..index].last();
         let reads = |event: &Event| event.location == location && !event.writes || event.chooses_weak();
-        operation.label == Label::Atomic && last().is_some_and(reads)
+        is_of_number(operation) && last().is_some_and(reads)
     }
 
     /// The read that `thread` has made directly before its event number `index`, if that is to be a read which could stand for it: of the same location, and of an ordering that is not weaker.

@@ -288,15 +288,20 @@ impl Graph {
     }
 
     fn insert_thread(&mut self, thread: ThreadId, parent: EventId, twin: Option<ThreadId>) {
-        if self.parents.len() <= thread.slot() {
-            self.parents.resize(thread.slot() + 1, EventId::INIT);
-            self.twins.resize(thread.slot() + 1, None);
-        }
         while self.threads.len() <= thread.slot() {
             self.threads.push(Vec::new());
         }
-        self.parents[thread.slot()] = parent;
-        self.twins[thread.slot()] = twin;
+        while self.parents.len() < thread.slot() {
+            self.parents.push(EventId::INIT);
+            self.twins.push(None);
+        }
+        if self.parents.len() == thread.slot() {
+            self.parents.push(parent);
+            self.twins.push(twin);
+        } else {
+            self.parents[thread.slot()] = parent;
+            self.twins[thread.slot()] = twin;
+        }
         if parent.thread == ThreadId::MAIN {
             return self.ranks.push(thread); // no thread is right of it
         }
