@@ -65,6 +65,12 @@ impl Measurement {
         self.executions() as f64 / self.seconds_per_check().max(1e-9)
     }
 
+    /// Together with the same measured again.
+    #[must_use]
+    pub fn and(&self, again: &Self) -> Self {
+        Self { checks: self.checks + again.checks, seconds: self.seconds + again.seconds, ..self.clone() }
+    }
+
     /// The line, without its end.
     pub fn to_line(&self) -> String {
         let Self { end, complete, blocked, checks, seconds, peak_kib, detail } = self;
