@@ -222,13 +222,14 @@ impl Engine {
         self.has_just_joined() && self.has_joined_only_some()
     }
 
+    /// Is the last event of the running thread a join?
     #[inline(always)]
     fn has_just_joined(&self) -> bool {
         let me = self.me_ref();
         me.joined == me.position
     }
 
-    /// The last of them is one.
+    /// It is: are there threads that are like those which were joined, and were not?
     fn has_joined_only_some(&self) -> bool {
         let graph = &self.explorer.graph;
         if !graph.has_twins() {

@@ -215,11 +215,11 @@ impl Engine {
     /// An access that is an event begins. Does it find out in which order something was done that is none? Then the exploration starts again.
     #[inline]
     pub(super) fn looks_at_updates<T>(&mut self, at: usize, width: Width, site: Site) -> Option<Step<T>> {
-        if self.left_out.lasts.is_empty() { None } else { self.look_at_updates(at, width.bytes(), site) }
+        if self.left_out.lasts.is_empty() { None } else { self.looks_at_lasts(at, width.bytes(), site) }
     }
 
     #[inline(never)]
-    fn look_at_updates<T>(&mut self, at: usize, size: usize, site: Site) -> Option<Step<T>> {
+    fn looks_at_lasts<T>(&mut self, at: usize, size: usize, site: Site) -> Option<Step<T>> {
         let shows = self.last_shows(at, size, |l| (l.at, l.size, l.kind) == (at, size, None));
         shows.then(|| self.order(at, size, site))
     }
