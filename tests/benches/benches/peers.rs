@@ -5,7 +5,7 @@
 //! Not here: workloads with a mistake (`bugs`), and memory over many executions (`memory`).
 
 use mc_benches::cases::{CASES, Case};
-use mc_benches::child::{self, Request};
+use mc_benches::child::{self, AT_ONCE, Request};
 use mc_benches::machine;
 use mc_benches::measurement::{End, Measurement};
 use mc_benches::optimum::optimum;
@@ -35,8 +35,11 @@ fn row(case: &Case, times: Times) -> Row {
     let patient = request(case, Times { limit: Duration::from_secs(60), ..times });
     let mc = run(MC, &patient);
     let in_one_check = |often: u64| {
+        let often = if often > AT_ONCE { often.next_multiple_of(AT_ONCE) } else { often };
         let again = Request { times: often, repeat: Duration::ZERO, ..patient.clone() };
-        if often > 1 { run(MC, &again) } else { mc.clone() }
+        let measured = if often > 1 { run(MC, &again) } else { mc.clone() };
+        assert_eq!(measured.end, mc.end, "{} {often} times: {}", case.title(), measured.detail);
+        measured
     };
     // As long as a peer has for a quarter of its executions: what a check costs once, the first look at memory and code
     // among it, is not in the time of an execution. Before the peers and after them, for a machine that is not as fast all the time.

@@ -21,13 +21,16 @@ pub struct Request {
     pub repeat: Duration,
     /// At most this many executions, of one check.
     pub executions: Option<u64>,
-    /// The body is explored this often in one check, by a choice before it (only `mc` can that).
+    /// The body is explored this often in one check, by a choice before it (only `mc` can that). Above [`AT_ONCE`], a multiple of that.
     pub times: u64,
     /// How the tool searches: [`EXHAUSTIVE`], or a sampler of its own, such as `pct:3`.
     pub mode: String,
     /// The seed of a sampler.
     pub seed: u64,
 }
+
+/// So many alternatives of a choice wait at once.
+pub const AT_ONCE: u64 = 5_000;
 
 /// The mode in which every execution is looked for.
 pub const EXHAUSTIVE: &str = "dfs";

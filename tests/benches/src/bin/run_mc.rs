@@ -1,6 +1,6 @@
 //! One workload under cargo-mc's engine, in this process.
 
-use mc_benches::child::{Request, finish};
+use mc_benches::child::{AT_ONCE, Request, finish};
 use mc_benches::measurement::{End, Measurement};
 use mc_runtime::check::check;
 use mc_runtime::options::Options;
@@ -77,7 +77,6 @@ fn main() {
 
 /// One of `times` alternatives. Each waits in the frontier, so many are chosen in two steps.
 fn choose(times: u64) {
-    const AT_ONCE: u64 = 5_000;
     if times > AT_ONCE {
         assert_eq!(times % AT_ONCE, 0, "{times} is not made of whole steps");
         mc::choose(0..times / AT_ONCE);
