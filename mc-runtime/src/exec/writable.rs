@@ -55,15 +55,15 @@ fn is_unseen(symbol: &str) -> bool {
     // Without hashes.
     let path = format!("{:#}", rustc_demangle::demangle(symbol));
     let is_of = |path: &str, krate: &str| path.strip_prefix(krate).is_some_and(|rest| rest.starts_with("::"));
-    let of_type = path.strip_prefix('<').and_then(|path| path.split_once('>')).map_or("", |(of, _)| of);
-    let own = match of_type.split_once(" as ") {
-        None if of_type.is_empty() => path.as_str(),
-        None => of_type,
-        // Whose trait it is, and what it is of, may implement it.
-        Some((of, implemented)) => {
-            let of_std = ["core", "alloc", "std"].iter().any(|krate| is_of(implemented, krate));
-            if of_std && !implemented.contains('<') { of } else { "" }
-        }
+    let is_of_std = |path: &str| ["core", "alloc", "std"].iter().any(|krate| is_of(path, krate));
+    let own = match path.strip_prefix('<').and_then(|path| path.split_once('>')) {
+        None => path.as_str(),
+        Some((implementation, _)) => match implementation.split_once(" as ") {
+            None => implementation,
+            // Whose trait it is, and what it is of, may implement it, too.
+            Some((_, implemented)) if implemented.contains('<') || !is_of_std(implemented) => return false,
+            Some((of, _)) => of,
+        },
     };
     ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"].iter().any(|krate| is_of(own, krate))
 }

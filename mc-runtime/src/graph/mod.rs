@@ -291,17 +291,12 @@ impl Graph {
         while self.threads.len() <= thread.slot() {
             self.threads.push(Vec::new());
         }
-        while self.parents.len() < thread.slot() {
+        while self.parents.len() <= thread.slot() {
             self.parents.push(EventId::INIT);
             self.twins.push(None);
         }
-        if self.parents.len() == thread.slot() {
-            self.parents.push(parent);
-            self.twins.push(twin);
-        } else {
-            self.parents[thread.slot()] = parent;
-            self.twins[thread.slot()] = twin;
-        }
+        self.parents[thread.slot()] = parent;
+        self.twins[thread.slot()] = twin;
         if parent.thread == ThreadId::MAIN {
             return self.ranks.push(thread); // no thread is right of it
         }

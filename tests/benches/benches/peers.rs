@@ -44,8 +44,7 @@ fn row(case: &Case, times: Times) -> Row {
     // As long as a peer has for a quarter of its executions: what a check costs once, the first look at memory and code
     // among it, is not in the time of an execution. Before the peers and after them, for a machine that is not as fast all the time.
     let trial = in_one_check(1_000 / mc.executions().max(1));
-    let often = (times.limit.as_secs_f64() / 8.0 / (trial.seconds_per_check() / trial.executions() as f64)) as u64;
-    let often = often / mc.executions().max(1);
+    let often = (times.limit.as_secs_f64() / 8.0 * trial.rate()) as u64 / mc.executions().max(1);
     let before = in_one_check(often);
     let theirs = request(case, times);
     let (loom, shuttle) = (run(LOOM, &theirs), run(SHUTTLE, &theirs));
