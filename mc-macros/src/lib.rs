@@ -35,6 +35,7 @@ mod values;
 /// | `spurious_failures` | how many weak compare-exchanges of each thread may fail for no reason in an execution (1) |
 /// | `spurious_wakeups` | how often each thread may be woken from a `Condvar` or a `park` for no reason in an execution (1) |
 /// | `threads` | what runs the threads of the test: `"coroutines"` (the default), or `"os"`, threads of the operating system, one at a time |
+/// | `snapshots` | after how many events of an execution it is copied, for others to go on from there (0: each runs from its start) |
 /// | `no_reduction` | explores what is otherwise left out: `"await"`, reads in loops that wait; `"barrier"`, who comes to a `Barrier` first; `"observer"`, what several threads that only read see together; `"readers"`, which reader of an `RwLock` comes first; `"retry"`, rounds of loops that left nothing behind; `"symmetry"`, which of several threads that are alike does what; `"unused"`, the order of updates, and what loads read, where nobody reads the result; `"value"`, which of several writes of one value a thread reads, where it then reads another of them; or `"all"`; several with commas between |
 /// | `allow_panics` | alone: panics of spawned threads are part of the test |
 /// | `allow_leaks` | alone: what is still allocated at the end is no failure |

@@ -47,7 +47,7 @@ pub(crate) const KINDS: [&str; 17] = [
 ];
 
 /// Every option with the form of its value.
-pub(crate) const OPTIONS: [(&str, Form); 18] = [
+pub(crate) const OPTIONS: [(&str, Form); 19] = [
     ("memory_model", Form::Word(&["rc20", "sc", "tso"])),
     ("strategy", Form::Strategy),
     ("seed", Form::Number),
@@ -63,6 +63,7 @@ pub(crate) const OPTIONS: [(&str, Form); 18] = [
     ("spurious_failures", Form::Times),
     ("spurious_wakeups", Form::Times),
     ("threads", Form::Word(&["coroutines", "os"])),
+    ("snapshots", Form::Times),
     (
         "no_reduction",
         Form::Words(&["await", "barrier", "observer", "readers", "retry", "symmetry", "unused", "value", "all"]),

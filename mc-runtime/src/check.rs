@@ -152,6 +152,7 @@ struct Check<F> {
 impl<F: FnMut(Event<'_>)> Check<F> {
     /// Explores to the end. `None`: to be continued on another thread of the operating system.
     fn explore(&mut self) -> Option<Verdict> {
+        self.engine.forget_snapshots();
         let first = self.expected.is_none() && self.engine.options.origin != Origin::Foreign;
         if first && self.rehearse() {
             return Some(Verdict::Failed);
@@ -204,7 +205,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         let ending = execute(&mut self.engine, &self.body);
         self.expected = Some(self.digest());
         if let Some(heap) = &mut self.engine.heap {
-            heap.end_rehearsal();
+            self.engine.outlived |= heap.end_rehearsal();
         }
         ending
     }
@@ -220,6 +221,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     fn execute(&mut self) -> Ending {
         let ending = execute(&mut self.engine, &self.body);
+        let ending = self.engine.confirm(ending, &self.body);
         #[cfg(feature = "unmodified")]
         let ending = crate::exec::look_twice(&mut self.engine, &self.body, ending);
         ending
@@ -322,7 +324,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if self.engine.guide.decides() {
             return None;
         }
-        let options = Options { strategy: Strategy::Dfs, queue_limit: None, ..self.engine.options.clone() };
+        let options =
+            Options { strategy: Strategy::Dfs, queue_limit: None, snapshots: Some(0), ..self.engine.options.clone() };
         let mut prober = engine(&options);
         prober.take_knowledge(&self.engine);
         estimate(&mut prober, &self.body)

@@ -210,6 +210,9 @@ pub struct Options {
     pub spurious_wakeups: u32,
     /// What runs its threads.
     pub threads: Threads,
+    /// After how many events of an execution it is copied, so that another that begins with the same events goes on from there; 0: each execution runs from its start. If nobody says,
+    /// that is so for tests of one's own, and others have a copy after 32 events.
+    pub snapshots: Option<u32>,
     /// What is left out.
     pub reductions: Reductions,
     /// For whom it was written.
@@ -249,6 +252,7 @@ impl Default for Options {
             spurious_failures: 1,
             spurious_wakeups: 1,
             threads: Threads::default(),
+            snapshots: None,
             reductions: Reductions::default(),
             origin: Origin::Own,
             uninit: false,

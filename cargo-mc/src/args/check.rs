@@ -48,6 +48,10 @@ pub(crate) struct CheckArgs {
     /// What runs the threads of a test: coroutines, or os, threads of the operating system, one at a time [default: coroutines]
     #[arg(long, value_name = "KIND", env = "MC_THREADS", value_parser = str::parse::<Threads>)]
     threads: Option<Threads>,
+    /// Copy an execution after every so many events, for others to go on from there; 0: each runs from its start [default: 32 for tests
+    /// that were written for loom or shuttle, 0 for others]
+    #[arg(long, value_name = "N", env = "MC_SNAPSHOTS", value_parser = settings::times)]
+    snapshots: Option<u32>,
     /// Explore what is otherwise left out because another execution shows the same: await, barrier, observer, readers, retry, symmetry, unused, value, or all; several
     /// with commas between
     #[arg(long, value_name = "NAMES", env = "MC_NO_REDUCTION", value_parser = settings::all_reductions_but)]
@@ -82,6 +86,7 @@ impl CheckArgs {
             spurious_failures: self.spurious_failures,
             spurious_wakeups: self.spurious_wakeups,
             threads: self.threads,
+            snapshots: self.snapshots,
             reductions: self.no_reduction,
             expect: None,
             require: self.require,

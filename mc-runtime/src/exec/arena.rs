@@ -8,9 +8,11 @@ mod allocator;
 #[cfg(feature = "unmodified")]
 mod c;
 mod kept;
+mod snapshot;
 
 pub use allocator::Allocator;
-pub(crate) use allocator::is_installed;
+pub(crate) use allocator::{is_in_region, is_installed};
+pub(crate) use snapshot::Snapshot;
 
 use rustc_hash::FxHashMap;
 use std::alloc::{GlobalAlloc as _, Layout, System};
@@ -284,8 +286,9 @@ impl Heap {
         self.contains(at) && !self.is_kept(at) && self.block(at).is_none_or(|b| b.freed)
     }
 
-    /// The rehearsal is over: what it freed goes back to the system.
-    pub(crate) fn end_rehearsal(&mut self) {
+    /// The rehearsal is over: what it freed goes back to the system. Did it leave something behind?
+    pub(crate) fn end_rehearsal(&mut self) -> bool {
+        let outlives = self.rehearsed.values().any(|(_, freed)| !freed);
         self.rehearsal = false;
         self.kept_back = 0;
         #[expect(clippy::iter_over_hash_type, reason = "in which order the system gets them back cannot be seen")]
@@ -295,6 +298,7 @@ impl Heap {
                 unsafe { System.dealloc(at as *mut u8, layout) };
             }
         }
+        outlives
     }
 
     /// The rehearsal frees a block of the system's. True if it is kept back.

@@ -23,7 +23,7 @@ pub(super) struct Access {
     pub writes: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CellState {
     at: usize,
     size: usize,
@@ -44,6 +44,16 @@ impl Cells {
     pub(super) fn reset(&mut self) {
         self.by_address.clear();
         self.used = 0;
+    }
+
+    /// Makes them what the others were.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        copy_fields!(Cells, other => self; by_address, used but cells);
+        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells[..other.used]) {
+            copy_fields!(CellState, theirs => mine; at, size, last but);
+        }
+        let known = self.cells.len().min(other.used);
+        self.cells.extend_from_slice(&other.cells[known..other.used]);
     }
 
     /// Records an access; gives an earlier one that races with it. `ordered`: does that one happen before this?

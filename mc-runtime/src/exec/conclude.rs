@@ -48,9 +48,10 @@ impl Engine {
     /// Is it an execution that was run before, run again for comparison?
     fn repeats(&self) -> bool {
         #[cfg(feature = "unmodified")]
-        return self.unwritten.repeats();
-        #[cfg(not(feature = "unmodified"))]
-        false
+        if self.unwritten.repeats() {
+            return true;
+        }
+        self.runs_again()
     }
 
     /// Has every thread ended?

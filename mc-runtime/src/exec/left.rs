@@ -22,7 +22,7 @@ impl Left {
 }
 
 /// In the order in which they were left; of those of a thread at an address, the last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Clocks {
     all: Vec<Left>,
     /// Where each is, as long as there are more than [`FEW`]. What was taken back may still be named.
@@ -42,6 +42,11 @@ impl Clocks {
             self.index.clear();
         }
         self.made = 0;
+    }
+
+    /// Makes them what the others were.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        copy_fields!(Clocks, other => self; all, index, made but);
     }
 
     /// How many were left so far in the execution, with those that were taken back.

@@ -71,6 +71,17 @@ impl Locations {
         }
     }
 
+    /// Makes them what the others were in their execution.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        copy_fields!(Locations, other => self; by_word, overlaps, places, free, mixes, saved but parts, remembers_parts);
+    }
+
+    /// Those that have their place in the execution.
+    pub(super) fn bound(&self) -> impl Iterator<Item = LocationId> + '_ {
+        let places = self.places.iter().enumerate();
+        places.filter(|(_, place)| place.is_some()).map(|(slot, _)| LocationId(slot as u32))
+    }
+
     /// Does not put back what these addresses held.
     pub(super) fn forget_saved(&mut self, range: std::ops::Range<usize>) {
         self.saved.retain(|(at, ..)| !range.contains(at));

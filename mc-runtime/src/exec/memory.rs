@@ -11,12 +11,14 @@ use crate::options::Origin;
 use crate::outcome::FailureKind;
 use std::fmt;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// An object of a static, and what it held when the execution first changed it.
+#[derive(Clone)]
 pub(crate) struct Static {
     at: usize,
     bytes: Vec<u8>,
-    drop: Option<Box<dyn FnOnce()>>,
+    drop: Option<Rc<dyn Fn()>>,
 }
 
 impl fmt::Debug for Static {
@@ -357,7 +359,7 @@ impl Engine {
     }
 
     /// Remembers what the object of a static holds.
-    pub(crate) fn remember_static(&mut self, at: usize, size: usize, drop: Box<dyn FnOnce()>) {
+    pub(crate) fn remember_static(&mut self, at: usize, size: usize, drop: Rc<dyn Fn()>) {
         // What is a part of another object, such as a lock in a `LazyLock`, is dropped and put back with that.
         if self.statics.iter().any(|s| s.at <= at && at + size <= s.at + s.bytes.len()) {
             return;
@@ -368,7 +370,7 @@ impl Engine {
     }
 
     /// What is to be dropped because the execution changed a static.
-    pub(crate) fn drops_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
+    pub(crate) fn drops_of_statics(&mut self) -> Vec<Rc<dyn Fn()>> {
         let changed = |s: &mut Static| {
             // SAFETY: as in `remember_static`.
             let now = unsafe { std::slice::from_raw_parts(s.at as *const u8, s.bytes.len()) };

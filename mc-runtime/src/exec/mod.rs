@@ -14,6 +14,14 @@ macro_rules! or_return {
     };
 }
 
+/// Makes `$to` what `$from` is, field by field, and keeps its memory. What it leaves out stands after `but`; nothing can be forgotten.
+macro_rules! copy_fields {
+    ($type:ident, $from:expr => $to:expr; $($field:ident),* but $($(#[$cfg:meta])? $left:ident),*) => {{
+        let $type { $($field,)* $($(#[$cfg])? $left: _,)* } = $from;
+        $($to.$field.clone_from($field);)*
+    }};
+}
+
 mod access;
 pub(crate) mod arena;
 mod awaits;
@@ -56,6 +64,7 @@ mod sample;
 mod settled;
 #[cfg(feature = "unmodified")]
 mod shadow;
+mod snapshot;
 mod spin;
 mod state;
 mod symmetry;
@@ -107,7 +116,7 @@ pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
 pub(crate) use unwritten::look_twice;
 pub(crate) use weak::Weak;
-pub(crate) use writable::data;
+pub(crate) use writable::{data, executable};
 
 /// How an operation of a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +245,9 @@ pub(crate) struct Engine {
     unsync_by_address: Vec<(usize, usize)>,
     /// The number of the running execution.
     pub number: u64,
+    snapshots: snapshot::Snapshots,
+    /// Something that a rehearsal has made outlives it.
+    pub outlived: bool,
     /// Bytes that outlive their executions.
     pub kept: usize,
     /// Non-atomic accesses that have begun.
@@ -319,6 +331,8 @@ impl Engine {
             unsync: Vec::new(),
             unsync_by_address: Vec::new(),
             number: 0,
+            snapshots: snapshot::Snapshots::new(&options),
+            outlived: false,
             kept: 0,
             held: Vec::new(),
             #[cfg(feature = "unmodified")]

@@ -89,14 +89,14 @@ impl Engine {
     /// A thread starts another; gives its slot.
     pub(crate) fn spawn(
         &mut self,
-        name: &mut Option<String>,
+        name: Option<&str>,
         stack: usize,
         body: &mut Option<Body>,
         site: Site,
     ) -> Step<ThreadId> {
         #[cfg(feature = "unmodified")]
         or_return!(self.has_reached_out());
-        let operation = self.spawning(name.as_deref(), stack);
+        let operation = self.spawning(name, stack);
         or_return!(self.has_other_twin(&operation));
         let activity = self.me_ref().activity;
         match self.plain(operation, EventId::INIT, site) {
@@ -108,8 +108,11 @@ impl Engine {
                 let thread = &mut self.threads[child.slot()];
                 thread.state = State::Unstarted;
                 thread.stack_size = stack;
-                // A new thread has neither yet: by a swap, nothing is to be dropped.
-                std::mem::swap(&mut thread.name, name);
+                if let Some(name) = name {
+                    std::hint::cold_path();
+                    thread.name = Some(name.to_owned());
+                }
+                // A new thread has none yet: by a swap, nothing is to be dropped.
                 std::mem::swap(&mut thread.body, body);
                 thread.clock = clock;
                 Step::Done(child)

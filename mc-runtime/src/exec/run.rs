@@ -22,7 +22,9 @@ pub(crate) type TestBody = Arc<dyn Fn() + Send + Sync>;
 /// The engine is reached by its address: the coroutines find it through `ops`, in between of what is done here.
 pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     engine.begin();
-    engine.threads[0].body = Some(Body::Test(body.clone()));
+    if !engine.goes_on(body) {
+        engine.threads[0].body = Some(Body::Test(body.clone()));
+    }
     let at = ptr::from_mut(engine);
     crash::running(at);
     // SAFETY: `at` comes from the `&mut` above, which nothing uses while the coroutines run; every use below, and in `ops`, is
@@ -33,8 +35,10 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
             if (*at).is_cutting() {
                 break;
             }
+            (*at).takes_snapshot();
         }
         let ending = (*at).conclude();
+        (*at).was_long();
         (*at).trace_end();
         if (*at).failure.is_some() {
             look_again(at);

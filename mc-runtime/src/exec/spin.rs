@@ -59,6 +59,11 @@ impl Rounds {
         self.touched.clear();
     }
 
+    /// Were there none, and was nothing touched otherwise?
+    pub(super) fn is_empty(&self) -> bool {
+        self.made == 0 && self.touched.is_empty() && !self.has_kept
+    }
+
     /// The last load was of a weak compare-exchange, which failed for no reason.
     pub(super) fn failed_by_chance(&mut self) {
         if let Some(last) = self.made.checked_sub(1) {

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use std::time::Duration;
 
 /// What a thread is made of.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Likeness {
     /// The address of its code.
     pub code: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Likeness {
 pub(super) type Unused = FxHashMap<usize, u8>;
 
 /// A thread that was spawned.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Spawned {
     thread: ThreadId,
     likeness: Likeness,
@@ -39,7 +39,7 @@ struct Spawned {
 }
 
 /// The threads that a thread has spawned in a row, with nothing else in between.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// The first so many count; the others are kept for their memory.
     count: usize,

@@ -348,6 +348,43 @@ impl Thread {
         self.only_inert = false;
     }
 
+    /// Is all that it is in what [`Thread::copy_from`] copies, its code, and its stack?
+    pub(super) fn is_quiet(&self) -> bool {
+        let between_rounds = match self.state {
+            State::Await | State::Abandoned | State::Absent => false,
+            State::Ready | State::Replayed | State::Source(_) => self.rounds.is_empty(),
+            // What it does next ends a round.
+            State::Unstarted | State::Guard | State::Join(_) | State::Blocked(_) | State::Ended => true,
+        };
+        between_rounds
+            && self.open.is_none()
+            && self.repeats.is_none()
+            && self.panicked.is_none()
+            && self.tried.is_empty()
+    }
+
+    /// Makes it what the other was, but for its code and its stack, where it was between two turns and in no round of a loop.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        copy_fields!(Thread, other => self;
+            state, position, joined, suspender, suspended_at, name, stack_size, locals, drawn, clock, sleeps, activity, row,
+            is_told_apart, result, has_result, waiting, has_time_out, entered, tried, unreadable, spurious, weak,
+            weakly_failed, failed, strays, wakeups, woken, unlooked, acquired, panicked, raised, inert, only_inert
+            but words, fiber, body, settled, rounds, left, repeats, open,
+            #[cfg(feature = "unmodified")] repeated,
+            #[cfg(feature = "unmodified")] returned,
+            #[cfg(feature = "unmodified")] calls,
+            #[cfg(feature = "unmodified")] shared_accesses,
+            #[cfg(feature = "unmodified")] read_in_drops,
+            #[cfg(feature = "unmodified")] has_seen_count,
+            #[cfg(feature = "unmodified")] dropping
+        );
+        self.left.clear();
+        let words = |of: &HandleWords| [of.token.load(Ordering::Relaxed), of.done.load(Ordering::Relaxed)];
+        let [token, done] = words(&other.words);
+        self.words.token.store(token, Ordering::Relaxed);
+        self.words.done.store(done, Ordering::Relaxed);
+    }
+
     /// It does not wait where it was any more.
     pub(super) fn forget_tries(&mut self) {
         self.tried.clear();

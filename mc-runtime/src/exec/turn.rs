@@ -20,9 +20,19 @@ impl Engine {
         if events as u64 >= self.options.max_events {
             return Some(self.stop_too_long());
         }
+        if self.snapshots.is_due(events) && self.may_pause() {
+            self.picked = Some(self.current);
+            return Some(self.waits_as(State::Ready));
+        }
         // A long execution may take longer than all others: now and then it is asked how late it is.
         const OFTEN: usize = 64;
         if events % OFTEN == OFTEN - 1 { self.stop_late() } else { None }
+    }
+
+    /// A snapshot is due. May the running thread be suspended for it?
+    #[cold]
+    fn may_pause(&self) -> bool {
+        self.me_ref().is_quiet() && !std::thread::panicking()
     }
 
     fn waits_as<T>(&mut self, state: State) -> Step<T> {

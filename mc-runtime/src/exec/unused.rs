@@ -91,6 +91,11 @@ impl LeftOut {
         self.fenced = false;
     }
 
+    /// Makes what was left out of the execution what it was then.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        copy_fields!(LeftOut, other => self; made, lasts, fenced but off, ordered);
+    }
+
     /// Starts with what another check of the same test has learned.
     pub(super) fn take_knowledge(&mut self, other: &Self) {
         self.off |= other.off;

@@ -47,6 +47,22 @@ pub(super) fn compared() -> &'static [(usize, usize)] {
     })
 }
 
+/// The part of [`data`] that is of the test and of what it uses, but for std and the checker.
+pub(super) fn of_the_test() -> &'static [(usize, usize)] {
+    static FOUND: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let others = objects(|symbol| is_unseen(symbol) || is_of_std(symbol)).unwrap_or_default();
+        data().iter().flat_map(|range| without(*range, &others)).collect()
+    })
+}
+
+/// Does the symbol name a static of std?
+fn is_of_std(symbol: &str) -> bool {
+    let path = format!("{:#}", rustc_demangle::demangle(symbol));
+    let path = path.trim_start_matches('<');
+    ["core::", "alloc::", "std::"].iter().any(|krate| path.starts_with(krate))
+}
+
 /// An object of so many bytes takes longer to compare than the gap that it leaves.
 const WORTH_A_GAP: usize = 128;
 
@@ -106,6 +122,28 @@ pub(super) fn objects(wanted: impl Fn(&str) -> bool) -> Result<Vec<(usize, usize
     found.sort_unstable();
     found.dedup();
     Ok(found)
+}
+
+/// Where the executable begins in memory, and where it ends.
+pub(crate) fn executable() -> (usize, usize) {
+    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the dynamic loader passes a valid description with that many headers, and `found` is the pair below.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, usize)>()) };
+        // SAFETY: as above.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
+            let start = (info.dlpi_addr + header.p_vaddr) as usize;
+            *found = (found.0.min(start), found.1.max(start + header.p_memsz as usize));
+        }
+        1 // the executable comes first; no more
+    }
+    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
+    *RANGE.get_or_init(|| {
+        let mut found = (usize::MAX, 0usize);
+        // SAFETY: `visit` only reads the headers that it is given, and writes to the pair that is passed through.
+        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
+        found
+    })
 }
 
 /// How far the executable lies above the addresses that its file gives.

@@ -148,6 +148,16 @@ impl Frontier {
         self.items.len() + self.heap.len()
     }
 
+    /// How many graphs are below the running one, depth first.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// One of them, from the lowest on.
+    pub(crate) fn below(&self, level: usize) -> &Graph {
+        &self.below[level].0
+    }
+
     /// How many items the limit dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
@@ -183,6 +193,11 @@ impl Frontier {
         self.items.clear();
         (self.base, self.depth) = (0, 0);
         self.heap.clear();
+    }
+
+    /// Depth first: forgets the items of the running graph after the first so many of all.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
     }
 
     /// Adds an item of the running graph.

@@ -44,6 +44,10 @@ pub(crate) struct Graph {
     initial: Vec<u64>,
     clocks: Clocks,
     seq_cst: u32,
+    /// So many of its first events stayed as they are since somebody looked.
+    lowest: usize,
+    /// So many of its first events are those of the graph that it was made from by a revisit.
+    shared: usize,
     /// Memory that is kept.
     sections: Vec<readers::Section>,
 }
@@ -74,6 +78,7 @@ impl Graph {
             self.threads.push(Vec::new());
         }
         self.clocks.clear();
+        (self.lowest, self.shared) = (0, 0);
     }
 
     /// How many events it has.
@@ -218,6 +223,21 @@ impl Graph {
         event.value = value;
     }
 
+    /// How many of its first events stayed as they are since [`Graph::looked_at`], and how many are those of the graph that it was made from by a revisit.
+    pub(crate) fn kept_events(&self) -> (usize, usize) {
+        (self.lowest, self.shared)
+    }
+
+    /// All events are known now.
+    pub(crate) fn looked_at(&mut self) {
+        self.lowest = usize::MAX;
+    }
+
+    /// What a location held before its first write.
+    pub(crate) fn initial(&self, location: LocationId) -> u64 {
+        self.initial[location.slot()]
+    }
+
     /// How many sequentially consistent accesses and fences there are.
     pub(crate) fn seq_cst_events(&self) -> u32 {
         self.seq_cst
@@ -252,6 +272,7 @@ impl Graph {
     /// Removes all events that were added after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         let Some(first) = self.order.get(len) else { return };
+        self.lowest = self.lowest.min(len);
         self.clocks.truncate(self.event(*first).mark);
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");

@@ -40,6 +40,7 @@ impl Graph {
         self.copy_threads(from, cut);
         self.copy_events(from, cut, waits);
         self.copy_order(from, source.stamp as usize);
+        self.shared = source.stamp as usize;
         for slot in 0..from.mo.len() {
             self.copy_location(from, slot);
         }

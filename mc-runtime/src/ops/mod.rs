@@ -30,6 +30,7 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 pub use unordered::{BARRIER_ORDER, READER_ORDER, arrive, pass, read_lock, read_unlock, write_lock};
@@ -224,14 +225,7 @@ pub fn unsync(at: *mut (), size: usize, writes: bool) {
 pub fn spawn(name: Option<&str>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
     let site = Some(Location::caller().into());
     let mut body = Some(Body::Once(body));
-    // The engine keeps the name longer than the execution's memory lives.
-    let mut kept = name.and_then(keep);
-    wait_for(|e| e.spawn(&mut kept, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
-}
-
-#[cold]
-fn keep(name: &str) -> Option<String> {
-    with_engine(|_| name.to_owned())
+    wait_for(|e| e.spawn(name, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
 }
 
 /// Waits until a thread has ended; everything that it did happens before what follows.
@@ -439,11 +433,11 @@ pub fn is_static(at: *const ()) -> bool {
 ///
 /// # Safety
 /// What `drop` refers to lives until the end of the check.
-pub unsafe fn restore<'a>(at: *mut (), size: usize, drop: impl FnOnce() + 'a) {
+pub unsafe fn restore<'a>(at: *mut (), size: usize, drop: impl Fn() + 'a) {
     with_engine(|e| {
-        let drop: Box<dyn FnOnce() + 'a> = Box::new(drop);
+        let drop: Rc<dyn Fn() + 'a> = Rc::new(drop);
         // SAFETY: our caller's promise.
-        let drop = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(drop) };
+        let drop = unsafe { std::mem::transmute::<Rc<dyn Fn() + 'a>, Rc<dyn Fn()>>(drop) };
         e.remember_static(at as usize, size, drop);
     });
 }

@@ -34,6 +34,7 @@ pub struct Layer {
     pub spurious_failures: Option<u32>,
     pub spurious_wakeups: Option<u32>,
     pub threads: Option<Threads>,
+    pub snapshots: Option<u32>,
     /// What is left out still, where `no_reduction` says what is not.
     pub reductions: Option<Reductions>,
     /// The kind of failure that the test must show.
@@ -64,7 +65,7 @@ pub enum SettingError {
 }
 
 /// Every option, as written in an attribute. As an environment variable it is in capitals, with `MC_` before it.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 19] = [
     "memory_model",
     "strategy",
     "seed",
@@ -80,6 +81,7 @@ pub const NAMES: [&str; 18] = [
     "spurious_failures",
     "spurious_wakeups",
     "threads",
+    "snapshots",
     "no_reduction",
     "expect",
     "require",
@@ -132,6 +134,7 @@ impl Layer {
             "spurious_failures" => self.spurious_failures = Some(times(value)?),
             "spurious_wakeups" => self.spurious_wakeups = Some(times(value)?),
             "threads" => self.threads = Some(value.parse()?),
+            "snapshots" => self.snapshots = Some(times(value)?),
             "no_reduction" => self.reductions = Some(all_reductions_but(value)?),
             "expect" => self.expect = Some(value.parse()?),
             "require" => self.require = Some(value.parse()?),
@@ -159,6 +162,7 @@ impl Layer {
             spurious_failures: self.spurious_failures.or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.or(lower.spurious_wakeups),
             threads: self.threads.or(lower.threads),
+            snapshots: self.snapshots.or(lower.snapshots),
             reductions: self.reductions.or(lower.reductions),
             expect: self.expect.or(lower.expect),
             require: self.require.or(lower.require),
@@ -188,6 +192,7 @@ impl Layer {
             spurious_failures: self.spurious_failures.unwrap_or(lower.spurious_failures),
             spurious_wakeups: self.spurious_wakeups.unwrap_or(lower.spurious_wakeups),
             threads: self.threads.unwrap_or(lower.threads),
+            snapshots: self.snapshots.or(lower.snapshots),
             reductions: self.reductions.map_or(lower.reductions, |some| lower.reductions.and(some)),
             origin: lower.origin,
             uninit: lower.uninit,
@@ -228,6 +233,7 @@ mod tests {
             "0",
             "2",
             "os",
+            "7",
             "retry, unused",
             "leak",
             "bounded",
@@ -241,7 +247,7 @@ mod tests {
         assert_eq!(options.max_memory, Some(4 << 30));
         assert_eq!(options.queue_limit, Some((8, Drop::Oldest)));
         assert_eq!((options.spurious_failures, options.spurious_wakeups), (0, 2));
-        assert_eq!(options.threads, Threads::Os);
+        assert_eq!((options.threads, options.snapshots), (Threads::Os, Some(7)));
         let reductions = Reductions::default().without(Reduction::Retry).without(Reduction::Unused);
         assert_eq!(options.reductions, reductions);
         assert_eq!(layer.expect, Some(FailureKind::Leak));

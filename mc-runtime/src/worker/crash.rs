@@ -184,6 +184,12 @@ fn last_words(kind: FailureKind, message: String) -> ! {
             Some(panicked) => format!("{message}\nafter a panic: {}", panicked.message),
             None => message,
         };
+        let message = match engine.goes_on_from_snapshot() && kind == FailureKind::Crash {
+            true => format!(
+                "{message}\nThis execution went on from a snapshot: `--snapshots 0` shows whether it crashes without."
+            ),
+            false => message,
+        };
         let site = engine.last_site();
         let found = Found { kind, message, thread: engine.current, site };
         let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1).max(1));

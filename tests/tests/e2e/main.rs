@@ -6,6 +6,7 @@ mod crashes;
 mod dependency;
 mod doctor;
 mod forms;
+mod going_on;
 mod interrupts;
 mod layers;
 mod litmus;

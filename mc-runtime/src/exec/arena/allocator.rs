@@ -9,6 +9,11 @@ pub(super) fn in_region(at: *mut u8) -> bool {
     (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
 }
 
+/// Is the address in the arenas of some check?
+pub(crate) fn is_in_region(at: usize) -> bool {
+    in_region(at as *mut u8)
+}
+
 /// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.
 pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     let heap = HEAP.replace(ptr::null_mut());

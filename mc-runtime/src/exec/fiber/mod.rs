@@ -2,6 +2,7 @@
 //! time. Which of the two it is makes no difference to the exploration.
 
 mod baton;
+mod kept;
 mod os;
 mod stacks;
 
@@ -10,6 +11,7 @@ use super::arena::Heap;
 use crate::ops;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+pub(crate) use kept::Kept;
 use os::OsThread;
 pub(crate) use stacks::Stacks;
 use std::fmt;

@@ -50,6 +50,21 @@ impl Stacks {
         known.map_or_else(|| DefaultStack::new(size), Ok)
     }
 
+    /// Does the stack that ends at an address wait for its thread?
+    pub(crate) fn has_at(&self, slot: usize, base: usize) -> bool {
+        let own = self.by_slot.get(slot).and_then(Option::as_ref);
+        own.into_iter().chain(&self.others).any(|stack| stack.base().get() == base)
+    }
+
+    /// That which ends at an address, if it waits for its thread.
+    pub(super) fn take_at(&mut self, slot: usize, base: usize) -> Option<DefaultStack> {
+        let own = self.by_slot.get_mut(slot).and_then(|own| own.take_if(|stack| stack.base().get() == base));
+        own.or_else(|| {
+            let index = self.others.iter().position(|stack| stack.base().get() == base)?;
+            Some(self.others.remove(index))
+        })
+    }
+
     pub(super) fn give_back(&mut self, slot: usize, stack: DefaultStack) {
         if self.by_slot.len() <= slot {
             self.by_slot.resize_with(slot + 1, || None);
