@@ -204,9 +204,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
         let ending = execute(&mut self.engine, &self.body);
         self.expected = Some(self.digest());
-        if let Some(heap) = &mut self.engine.heap {
-            self.engine.outlived |= heap.end_rehearsal();
-        }
+        let outlives = self.engine.heap.as_mut().is_some_and(|heap| heap.end_rehearsal());
+        self.engine.was_rehearsed(outlives);
         ending
     }
 

@@ -246,8 +246,6 @@ pub(crate) struct Engine {
     /// The number of the running execution.
     pub number: u64,
     snapshots: snapshot::Snapshots,
-    /// Something that a rehearsal has made outlives it.
-    pub outlived: bool,
     /// Bytes that outlive their executions.
     pub kept: usize,
     /// Non-atomic accesses that have begun.
@@ -332,7 +330,6 @@ impl Engine {
             unsync_by_address: Vec::new(),
             number: 0,
             snapshots: snapshot::Snapshots::new(&options),
-            outlived: false,
             kept: 0,
             held: Vec::new(),
             #[cfg(feature = "unmodified")]

@@ -45,6 +45,8 @@ pub(super) struct Snapshots {
     pays: bool,
     /// Was it asked whether the body reaches outside?
     asked: bool,
+    /// Something that a rehearsal has made outlives it.
+    outlived: bool,
     /// The running execution began with one.
     resumed: bool,
     /// It is run once more.
@@ -127,6 +129,11 @@ impl Snapshots {
 }
 
 impl Engine {
+    /// A rehearsal is over. Does something outlive it that it has made?
+    pub(crate) fn was_rehearsed(&mut self, outlives: bool) {
+        self.snapshots.outlived |= outlives;
+    }
+
     /// An execution is over, which was this long.
     #[inline]
     pub(super) fn was_long(&mut self) {
@@ -193,7 +200,7 @@ impl Engine {
     /// Might a test change what no snapshot holds, before its executions end?
     fn changes_outside(&self, body: &TestBody) -> bool {
         // The tests of the engine only collect there what whole executions came to.
-        !cfg!(feature = "axioms") && (self.outlived || reaches_outside(body))
+        !cfg!(feature = "axioms") && (self.snapshots.outlived || reaches_outside(body))
     }
 
     /// The snapshot with the most events that fits the graph.
