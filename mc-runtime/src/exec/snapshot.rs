@@ -209,9 +209,7 @@ impl Engine {
         let (lowest, _) = self.explorer.graph.kept_events();
         self.explorer.graph.looked_at();
         let Snapshots { all, spare, .. } = &mut self.snapshots;
-        while let Some(last) = all.pop_if(|s| s.level > depth || s.level == depth && s.events > lowest) {
-            spare.push(last);
-        }
+        spare.extend(all.extract_if(.., |s| s.level > depth || s.level == depth && s.events > lowest));
         let all = &self.snapshots.all;
         let (mut level, mut bound) = (depth, usize::MAX);
         for index in (0..all.len()).rev() {
