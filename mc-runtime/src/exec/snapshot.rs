@@ -89,6 +89,21 @@ struct Snapshot {
     changes: Vec<world::Change>,
 }
 
+/// Copies what engine and snapshot both have of an execution, under the same names.
+macro_rules! copy_execution {
+    ($from:expr => $to:expr) => {{
+        $to.order.clone_from(&$from.order);
+        $to.locations.copy_from(&$from.locations);
+        $to.cells.copy_from(&$from.cells);
+        $to.left.copy_from(&$from.left);
+        $to.left_out.copy_from(&$from.left_out);
+        $to.unsync.clone_from(&$from.unsync);
+        $to.held.clone_from(&$from.held);
+        $to.likeness.clone_from(&$from.likeness);
+        $to.statics.clone_from(&$from.statics);
+    }};
+}
+
 /// Does nothing else run in this process that changes statics of the test? The tests of the engine have none.
 fn is_alone() -> bool {
     cfg!(feature = "axioms") || std::env::var_os(crate::worker::ENVIRONMENT).is_some()
@@ -295,36 +310,20 @@ impl Engine {
         if let Some(heap) = &self.heap {
             heap.keep_in(&mut snapshot.heap);
         }
-        snapshot.order.clone_from(&self.order);
-        snapshot.locations.copy_from(&self.locations);
+        copy_execution!(self => snapshot);
         snapshot.initial.clear();
         let graph = &self.explorer.graph;
         snapshot.initial.extend(self.locations.bound().map(|location| graph.initial(location)));
-        snapshot.cells.copy_from(&self.cells);
-        snapshot.left.copy_from(&self.left);
-        snapshot.left_out.copy_from(&self.left_out);
-        snapshot.unsync.clone_from(&self.unsync);
-        snapshot.held.clone_from(&self.held);
-        snapshot.likeness.clone_from(&self.likeness);
-        snapshot.statics.clone_from(&self.statics);
         self.snapshots.world.changes(&mut snapshot.changes);
         true
     }
 
     /// Makes the execution, which has just begun, what it was.
     fn put_back_snapshot(&mut self, snapshot: &Snapshot, body: &TestBody) {
-        self.locations.copy_from(&snapshot.locations);
+        copy_execution!(snapshot => self);
         for (location, value) in self.locations.bound().zip(&snapshot.initial) {
             self.explorer.graph.set_initial(location, *value);
         }
-        self.cells.copy_from(&snapshot.cells);
-        self.left.copy_from(&snapshot.left);
-        self.left_out.copy_from(&snapshot.left_out);
-        self.unsync.clone_from(&snapshot.unsync);
-        self.held.clone_from(&snapshot.held);
-        self.likeness.clone_from(&snapshot.likeness);
-        self.statics.clone_from(&snapshot.statics);
-        self.order.clone_from(&snapshot.order);
         self.replayed = snapshot.events;
         if let Some(heap) = &mut self.heap {
             heap.put_back(&snapshot.heap);
