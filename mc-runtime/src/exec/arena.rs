@@ -11,7 +11,7 @@ mod kept;
 mod snapshot;
 
 pub use allocator::Allocator;
-pub(crate) use allocator::{is_in_region, is_installed};
+pub(crate) use allocator::{in_region, is_installed};
 pub(crate) use snapshot::Snapshot;
 
 use rustc_hash::FxHashMap;

@@ -2,7 +2,7 @@
 //!
 //! Between two turns all threads are suspended, and all that an execution is stands in memory at addresses that are the same each time: the stacks, the arenas, the atomics of statics, and what the
 //! engine knows of them. A snapshot holds a copy of that. It fits a prefix that begins with the same events; what the prefix has beyond them is replayed.
-//! The argument is in `docs/snapshots.md`. Not here: what must not change because no snapshot holds it (`world`).
+//! The argument is in `docs/snapshots.md`. Not here: what an execution changes in memory that outlives it (`world`).
 
 mod world;
 
@@ -199,8 +199,7 @@ impl Engine {
             self.snapshots.stop();
             return false;
         }
-        let found = self.deepest();
-        let Some(index) = found else {
+        let Some(index) = self.deepest() else {
             self.snapshots.due = self.snapshots.every;
             return false;
         };
@@ -221,26 +220,21 @@ impl Engine {
     /// The snapshot with the most events that fits the graph.
     fn deepest(&mut self) -> Option<usize> {
         let depth = self.explorer.frontier.depth();
-        let (lowest, _) = self.explorer.graph.kept_events();
+        let unchanged = self.explorer.graph.unchanged();
         self.explorer.graph.looked_at();
         let Snapshots { all, spare, .. } = &mut self.snapshots;
-        spare.extend(all.extract_if(.., |s| s.level > depth || s.level == depth && s.events > lowest));
-        let all = &self.snapshots.all;
+        spare.extend(all.extract_if(.., |s| s.level > depth || s.level == depth && s.events > unchanged));
+        let explorer = &self.explorer;
+        let graph = |level| if level == depth { &explorer.graph } else { explorer.frontier.below(level) };
         let (mut level, mut bound) = (depth, usize::MAX);
-        for index in (0..all.len()).rev() {
-            let snapshot = &all[index];
+        self.snapshots.all.iter().rposition(|snapshot| {
             while level > snapshot.level {
-                let graph = if level == depth { &self.explorer.graph } else { self.explorer.frontier.below(level) };
-                bound = bound.min(graph.kept_events().1);
+                bound = bound.min(graph(level).shared());
                 level -= 1;
             }
-            let lowest = if level == depth { usize::MAX } else { self.explorer.frontier.below(level).kept_events().0 };
-            let fits = snapshot.events <= bound.min(lowest);
-            if fits && self.heap.as_ref().is_some_and(|heap| heap.suits(&snapshot.heap)) && self.has_stacks(snapshot) {
-                return Some(index);
-            }
-        }
-        None
+            let fits = snapshot.events <= bound.min(graph(level).unchanged());
+            fits && self.heap.as_ref().is_some_and(|heap| heap.suits(&snapshot.heap)) && self.has_stacks(snapshot)
+        })
     }
 
     fn has_stacks(&self, snapshot: &Snapshot) -> bool {

@@ -55,10 +55,10 @@ pub(super) fn restore() {
 impl TestedData {
     /// Those of this process, as they are now; an error where the executable has no symbols that name them.
     fn remember(checker: &[&str]) -> Result<Self, String> {
-        let ranges = writable::objects(|symbol| is_tested(symbol, checker))?;
+        let ranges = writable::objects(|symbol| is_tested(symbol, checker).then_some(()))?;
         // SAFETY: whole objects in the writable data of the executable, which is mapped for good; read as plain bytes while no thread of a test runs.
         let bytes = |at, size| unsafe { std::slice::from_raw_parts(at as *const u8, size) }.to_vec();
-        Ok(Self { ranges: ranges.into_iter().map(|(at, size)| (at, bytes(at, size))).collect() })
+        Ok(Self { ranges: ranges.into_iter().map(|(at, size, ())| (at, bytes(at, size))).collect() })
     }
 
     /// Puts them back.

@@ -41,33 +41,42 @@ pub(super) fn compared() -> &'static [(usize, usize)] {
     static COMPARED: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
     COMPARED.get_or_init(|| {
         // Without symbols nothing is left out.
-        let unseen = objects(is_unseen).unwrap_or_default();
-        let unseen: Vec<_> = unseen.into_iter().filter(|(_, size)| *size >= WORTH_A_GAP).collect();
-        data().iter().flat_map(|range| without(*range, &unseen)).collect()
+        let is_unseen = |(_, size, owner): &&(usize, usize, Owner)| *owner == Owner::Checker && *size >= WORTH_A_GAP;
+        less(others().into_iter().flatten().filter(is_unseen))
     })
 }
 
-/// The part of [`data`] that is of the test and of what it uses, but for std and the checker.
-pub(super) fn of_the_test() -> &'static [(usize, usize)] {
-    static FOUND: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        let others = objects(|symbol| is_unseen(symbol) || is_of_std(symbol)).unwrap_or_default();
-        data().iter().flat_map(|range| without(*range, &others)).collect()
-    })
+/// The part of [`data`] that is of the test and of what it uses, but for std and the checker. `None` where the executable has no symbols, which would say what is whose.
+pub(super) fn of_the_test() -> Option<&'static [(usize, usize)]> {
+    static FOUND: OnceLock<Option<Vec<(usize, usize)>>> = OnceLock::new();
+    FOUND.get_or_init(|| Some(less(others()?.iter()))).as_deref()
 }
 
-/// Does the symbol name a static of std?
-fn is_of_std(symbol: &str) -> bool {
-    let path = format!("{:#}", rustc_demangle::demangle(symbol));
-    let path = path.trim_start_matches('<');
-    ["core::", "alloc::", "std::"].iter().any(|krate| path.starts_with(krate))
+/// [`data`] without some objects.
+fn less<'a>(objects: impl Iterator<Item = &'a (usize, usize, Owner)>) -> Vec<(usize, usize)> {
+    let objects: Vec<_> = objects.map(|(at, size, _)| (*at, *size)).collect();
+    data().iter().flat_map(|range| without(*range, &objects)).collect()
+}
+
+/// The objects that are not the test's, if there are symbols. They are read once.
+fn others() -> Option<&'static [(usize, usize, Owner)]> {
+    static OTHERS: OnceLock<Option<Vec<(usize, usize, Owner)>>> = OnceLock::new();
+    OTHERS.get_or_init(|| objects(owner).ok()).as_deref()
+}
+
+/// Whose a static is that is not the test's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    /// The checker's, of a library that only it uses, or what a backtrace has found out about the loaded objects: no test sees it.
+    Checker,
+    Std,
 }
 
 /// An object of so many bytes takes longer to compare than the gap that it leaves.
 const WORTH_A_GAP: usize = 128;
 
-/// Does the symbol name a static of the checker, of a library that only it uses, or what a backtrace has found out about the loaded objects?
-fn is_unseen(symbol: &str) -> bool {
+/// Whose the static is that the symbol names.
+fn owner(symbol: &str) -> Option<Owner> {
     // Without hashes.
     let path = format!("{:#}", rustc_demangle::demangle(symbol));
     let is_of = |path: &str, krate: &str| path.strip_prefix(krate).is_some_and(|rest| rest.starts_with("::"));
@@ -77,11 +86,16 @@ fn is_unseen(symbol: &str) -> bool {
         Some((implementation, _)) => match implementation.split_once(" as ") {
             None => implementation,
             // Whose trait it is, and what it is of, may implement it, too.
-            Some((_, implemented)) if implemented.contains('<') || !is_of_std(implemented) => return false,
+            Some((_, implemented)) if implemented.contains('<') || !is_of_std(implemented) => return None,
             Some((of, _)) => of,
         },
     };
-    ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"].iter().any(|krate| is_of(own, krate))
+    let unseen = ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"];
+    match own {
+        own if unseen.iter().any(|krate| is_of(own, krate)) => Some(Owner::Checker),
+        own if is_of_std(own) => Some(Owner::Std),
+        _ => None,
+    }
 }
 
 /// What is left of a range without some objects, which are sorted.
@@ -100,8 +114,8 @@ fn without((start, size): (usize, usize), objects: &[(usize, usize)]) -> Vec<(us
     left
 }
 
-/// The objects in [`data`] with a symbol that is wanted, sorted; an error where the executable has no symbols.
-pub(super) fn objects(wanted: impl Fn(&str) -> bool) -> Result<Vec<(usize, usize)>, String> {
+/// The objects in [`data`] of whose symbol `kind` says something, with that, sorted; an error where the executable has no symbols.
+pub(super) fn objects<K: Ord>(kind: impl Fn(&str) -> Option<K>) -> Result<Vec<(usize, usize, K)>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
     let file = File::open("/proc/self/exe").map_err(|error| failed(&error))?;
     // SAFETY: nobody can write to the file of a program that runs; all is copied from it before this returns.
@@ -109,12 +123,12 @@ pub(super) fn objects(wanted: impl Fn(&str) -> bool) -> Result<Vec<(usize, usize
     let file = object::File::parse(&*file).map_err(|error| failed(&error))?;
     let bias = load_address();
     let is_writable = |at, size| data().iter().any(|(start, len)| *start <= at && at + size <= start + len);
-    let mut found: Vec<(usize, usize)> = file
+    let mut found: Vec<(usize, usize, K)> = file
         .symbols()
         .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
         .map(|symbol| (bias + symbol.address() as usize, symbol.size() as usize, symbol))
-        .filter(|(at, size, symbol)| is_writable(*at, *size) && symbol.name().is_ok_and(&wanted))
-        .map(|(at, size, _)| (at, size))
+        .filter(|(at, size, _)| is_writable(*at, *size))
+        .filter_map(|(at, size, symbol)| Some((at, size, kind(symbol.name().ok()?)?)))
         .collect();
     if file.symbols().next().is_none() {
         return Err(failed(&"it is stripped; set `strip = false` in the profile of tests"));
@@ -176,6 +190,7 @@ mod tests {
 
     #[test]
     fn only_what_no_test_sees_is_not_compared() {
+        let is_unseen = |symbol: &str| owner(symbol) == Some(Owner::Checker);
         assert!(is_unseen("_ZN10mc_runtime4exec5arena4KEPT17h0123456789abcdefE"));
         assert!(is_unseen("_RNvNtNtCsgEUrKeu8pVn_10mc_runtime4exec5arena4KEPT"));
         assert!(is_unseen("_ZN2mc7checked4real7BUCKETS17h0123456789abcdefE"));
@@ -197,6 +212,8 @@ mod tests {
         ] {
             assert!(!is_unseen(seen), "{seen}");
         }
+        let owners = ["_ZN3std6thread7COUNTER17h0123456789abcdefE", "_ZN5queue4HEAD17h0123456789abcdefE"].map(owner);
+        assert_eq!(owners, [Some(Owner::Std), None]);
     }
 
     #[test]

@@ -223,14 +223,19 @@ impl Graph {
         event.value = value;
     }
 
-    /// How many of its first events stayed as they are since [`Graph::looked_at`], and how many are those of the graph that it was made from by a revisit.
-    pub(crate) fn kept_events(&self) -> (usize, usize) {
-        (self.lowest, self.shared)
+    /// How many of its first events stayed as they are since [`Graph::looked_at`].
+    pub(crate) fn unchanged(&self) -> usize {
+        self.lowest
     }
 
     /// All events are known now.
     pub(crate) fn looked_at(&mut self) {
         self.lowest = usize::MAX;
+    }
+
+    /// How many of its first events are those of the graph that it was made from by a revisit.
+    pub(crate) fn shared(&self) -> usize {
+        self.shared
     }
 
     /// What a location held before its first write.

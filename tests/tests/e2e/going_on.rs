@@ -48,3 +48,11 @@ fn executions_go_on_only_where_that_is_asked_for() {
     let run = fixture.cargo_mc(["test", "--message-format", "json"]);
     assert_eq!(verdict(&run).as_deref(), Some("proved"), "{}", run.stdout);
 }
+
+/// Nobody can say there whose a static is, and those of the checker must not be put back.
+#[test]
+fn a_stripped_executable_has_no_snapshots() {
+    let fixture = Fixture::with_env(fixture("long"), "CARGO_PROFILE_DEV_STRIP", "true");
+    let run = checked(&fixture, "5");
+    assert_eq!(test(&run, BEGINS)["verdict"], "proved", "{}\n{}", run.stdout, run.stderr);
+}

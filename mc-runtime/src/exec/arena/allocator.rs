@@ -5,13 +5,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::OnceLock;
 
-pub(super) fn in_region(at: *mut u8) -> bool {
+/// Is it in the arenas of some check?
+pub(crate) fn in_region(at: *mut u8) -> bool {
     (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
-}
-
-/// Is the address in the arenas of some check?
-pub(crate) fn is_in_region(at: usize) -> bool {
-    in_region(at as *mut u8)
 }
 
 /// Runs `f` on the heap of the running execution with allocations of its own going to the system; `None` outside of one.

@@ -47,8 +47,8 @@ impl Fiber {
         unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(coroutine, 1) };
         let Bounds { limit, base, .. } = self.bounds;
         let done = coroutine.done();
-        let used = if done { (base, 0) } else { (stack_pointer(coroutine, limit..=suspended_at)?, 0) };
-        Some(Kept { bytes, bounds: self.bounds, done, used: (used.0, base - used.0) })
+        let start = if done { base } else { stack_pointer(coroutine, limit..=suspended_at)? };
+        Some(Kept { bytes, bounds: self.bounds, done, used: (start, base - start) })
     }
 
     /// The coroutine as it was kept, on its stack, which waits in `stacks`. `None` if that does not.

@@ -33,7 +33,7 @@ impl World {
     /// An execution begins. Is all of it where it was?
     pub(super) fn begin(&mut self, heap: &Heap) -> bool {
         // The tests of the engine run beside each other, and have none.
-        let statics = if cfg!(feature = "axioms") { &[] } else { of_the_test() };
+        let statics = if cfg!(feature = "axioms") { &[] } else { of_the_test().unwrap_or_default() };
         let ranges = || statics.iter().copied().chain([thread_locals()]).chain(heap.kept_memory());
         let is_there = ranges().eq(self.ranges.iter().copied());
         if !is_there {
@@ -87,14 +87,14 @@ impl World {
 
 /// Does the body of a test, or a static of what it is made of, perhaps point to memory that is neither of these, nor in the arenas? What is changed there, no snapshot holds.
 pub(super) fn reaches_outside(body: &TestBody) -> bool {
-    let Ok(mapped) = writable_memory() else { return true };
+    let (Ok(mapped), Some(statics)) = (writable_memory(), of_the_test()) else { return true };
     let (start, end) = crate::exec::executable();
     let is_outside = |word: usize| {
-        let is_known = (start..end).contains(&word) || crate::exec::arena::is_in_region(word);
+        let is_known = (start..end).contains(&word) || crate::exec::arena::in_region(word as *mut u8);
         !is_known && mapped.iter().any(|range| range.contains(&word))
     };
     let captured = (std::ptr::from_ref(&**body).addr(), size_of_val(&**body));
-    [captured].into_iter().chain(of_the_test().iter().copied()).flat_map(words).any(is_outside)
+    [captured].into_iter().chain(statics.iter().copied()).flat_map(words).any(is_outside)
 }
 
 /// The words of some memory.
