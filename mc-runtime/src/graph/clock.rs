@@ -73,6 +73,9 @@ impl Clone for Clocks {
     }
 }
 
+/// So many components, and their number, fill two registers: what is joined with them needs no memory of its own.
+const FEW: usize = 7;
+
 impl Clocks {
     /// A mark for [`Clocks::truncate`].
     pub(crate) fn mark(&self) -> u32 {
@@ -96,30 +99,61 @@ impl Clocks {
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
+    #[inline]
     pub(crate) fn join(
         &mut self,
         base: ClockRef,
         other: ClockRef,
-        also: (ThreadId, u32),
+        (also, count): (ThreadId, u32),
         own: Option<ThreadId>,
     ) -> ClockRef {
-        let own = own.map_or(usize::MAX, ThreadId::slot);
-        let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
-        let b = self.row(base);
-        let known = |i: usize| b.get(i).copied().unwrap_or(0);
-        let grows = || {
-            let o = self.row(other).iter().enumerate();
-            base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
-        };
-        if (count == 0 || count <= known(also)) && !grows() {
+        let count = if own == Some(also) { 0 } else { count };
+        if count == 0 && (other == ClockRef::EMPTY || other == base) {
             return base;
         }
-        self.join_anew(base, other, (also, count), own)
+        self.join_rows(base, other, (also.slot(), count), own.map_or(usize::MAX, ThreadId::slot))
     }
 
-    /// Makes that row.
-    fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
-        let (known, others) = (self.row(base).len(), self.row(other).len());
+    #[inline(never)]
+    fn join_rows(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
+        let (b, o) = (self.row(base), self.row(other));
+        let extra = if count > 0 { also + 1 } else { 0 };
+        let len = b.len().max(o.len()).max(extra);
+        if len > FEW {
+            return self.join_long(base, other, (also, count), own);
+        }
+        let mut row = [0; FEW + 1];
+        row[0] = len as u32;
+        let new = &mut row[1..];
+        new.iter_mut().zip(b).for_each(|(new, known)| *new = *known);
+        let mut grows = false;
+        for (i, (new, count)) in new.iter_mut().zip(o).enumerate() {
+            if *count > *new && i != own {
+                (*new, grows) = (*count, true);
+            }
+        }
+        if count > 0 && count > new[also] {
+            (new[also], grows) = (count, true);
+        }
+        if !grows {
+            return base;
+        }
+        let at = self.next_row(FEW);
+        self.data.extend_from_slice(&row);
+        self.data.truncate(at.start() + 1 + len);
+        at
+    }
+
+    /// The same for rows of many threads.
+    #[inline(never)]
+    fn join_long(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
+        let (b, o) = (self.row(base), self.row(other));
+        let known = |i: usize| b.get(i).copied().unwrap_or(0);
+        let mut others = o.iter().enumerate();
+        if count <= known(also) && (base == other || !others.any(|(i, count)| *count > known(i) && i != own)) {
+            return base;
+        }
+        let (known, others) = (b.len(), o.len());
         let extra = if count > 0 { also + 1 } else { 0 };
         let len = known.max(others).max(extra);
         let (at, from) = (self.new_row(len), other.start() + 1);
@@ -142,10 +176,15 @@ impl Clocks {
 
     /// Begins a row of `len` components, which are pushed next.
     fn new_row(&mut self, len: usize) -> ClockRef {
-        let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
-        assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
+        let at = self.next_row(len);
         self.data.push(len as u32);
-        ClockRef(at)
+        at
+    }
+
+    /// What the next row is called, which has no more than `len` components.
+    fn next_row(&self, len: usize) -> ClockRef {
+        assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
+        ClockRef(NonZeroU32::new(self.mark()).expect("the first word is not used"))
     }
 
     /// Copies a row of another graph.
