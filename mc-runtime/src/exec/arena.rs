@@ -301,6 +301,18 @@ impl Heap {
         outlives
     }
 
+    /// The rehearsal gets a block of the system's.
+    ///
+    /// # Safety
+    /// As [`std::alloc::GlobalAlloc::alloc`].
+    #[cold]
+    unsafe fn rehearse(&mut self, layout: Layout) -> *mut u8 {
+        // SAFETY: our caller's promise.
+        let at = unsafe { System.alloc(layout) };
+        self.rehearsed.insert(at as usize, (layout, false));
+        at
+    }
+
     /// The rehearsal frees a block of the system's. True if it is kept back.
     fn keep_back(&mut self, at: *mut u8) -> bool {
         const MOST: usize = 64 << 20;
@@ -355,18 +367,18 @@ impl Heap {
     }
 
     fn free(&mut self, at: *mut u8) {
-        if !self.contains(at as usize) || self.is_kept(at as usize) {
+        let offset = (at as usize).wrapping_sub(self.base);
+        let slot = offset / ARENA;
+        let Some(arena) = self.arenas.get_mut(slot).filter(|arena| offset % ARENA >= arena.floor) else {
             return; // of another check of this process, or of an execution that is over
-        }
+        };
         #[cfg(feature = "unmodified")]
         {
             self.frees += 1;
         }
         // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
         let header = unsafe { &mut *((at as usize - HEADER) as *mut [usize; 2]) };
-        let [slot, index] = header.map(|word| word & !FREED);
-        let current = self.current;
-        let Some(arena) = self.arenas.get_mut(slot) else { return };
+        let (index, current) = (header[1] & !FREED, self.current);
         let last = index + 1 == arena.blocks.len();
         // A block that is not known was freed before, and its room given back.
         let Some(block) = arena.blocks.get_mut(index).filter(|b| b.start == at as usize && !b.freed) else {

@@ -20,6 +20,18 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     result
 }
 
+/// Frees a block that is in no arena.
+///
+/// # Safety
+/// The system made it, with that layout, and it is not used again.
+#[inline(never)]
+unsafe fn give_back(at: *mut u8, layout: Layout) {
+    if !with_heap(|heap| heap.rehearsal && heap.keep_back(at)).unwrap_or(false) {
+        // SAFETY: our caller's promise.
+        unsafe { System.dealloc(at, layout) };
+    }
+}
+
 /// Is [`Allocator`] the global allocator of this process?
 pub(crate) fn is_installed() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
@@ -44,15 +56,8 @@ pub struct Allocator;
 // which of the two a block is from is told by its address. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let own = with_heap(|heap| {
-            if !heap.rehearsal {
-                return heap.allocate(layout);
-            }
-            // SAFETY: passed on from our caller.
-            let at = unsafe { System.alloc(layout) };
-            heap.rehearsed.insert(at as usize, (layout, false));
-            at
-        });
+        // SAFETY: passed on from our caller.
+        let own = with_heap(|heap| if heap.rehearsal { unsafe { heap.rehearse(layout) } } else { heap.allocate(layout) });
         // SAFETY: passed on from our caller.
         own.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
@@ -72,15 +77,13 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        if !in_region(at) {
-            if with_heap(|heap| heap.rehearsal && heap.keep_back(at)).unwrap_or(false) {
-                return;
-            }
-            // SAFETY: not in the region, so `System` made it; passed on from our caller.
-            return unsafe { System.dealloc(at, layout) };
+        if in_region(at) {
+            // Outside of an execution the arenas are about to be reset anyway.
+            with_heap(|heap| heap.free(at));
+        } else {
+            // SAFETY: passed on from our caller.
+            unsafe { give_back(at, layout) };
         }
-        // Outside of an execution the arenas are about to be reset anyway.
-        with_heap(|heap| heap.free(at));
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
