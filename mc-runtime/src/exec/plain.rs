@@ -12,13 +12,7 @@ const MOST_THREADS: u32 = super::arena::ARENAS as u32;
 
 impl Engine {
     /// An event without a location; gives its value. Called again when it had to wait.
-    pub(crate) fn plain(&mut self, operation: Operation, rf: EventId, site: Site) -> Step<u64> {
-        self.plain_of(operation, rf, site)
-    }
-
-    /// The same, for a code that the caller knows: most of what is asked here is answered by the compiler then.
-    #[inline(always)]
-    fn plain_of(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
+    pub(crate) fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
         or_return!(self.enter());
         self.close();
         #[cfg(feature = "unmodified")]
@@ -66,7 +60,6 @@ impl Engine {
     }
 
     /// Adds an event to the graph; gives its value.
-    #[inline(always)]
     fn add_plain(&mut self, operation: &Operation, rf: EventId, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {
@@ -106,7 +99,7 @@ impl Engine {
         let operation = self.spawning(name, stack);
         or_return!(self.has_other_twin(&operation));
         let activity = self.me_ref().activity;
-        match self.plain_of(operation, EventId::INIT, site) {
+        match self.plain(operation, EventId::INIT, site) {
             Step::Done(slot) => {
                 let child = ThreadId(slot as u32);
                 self.ensure_thread(child);
@@ -133,7 +126,7 @@ impl Engine {
     /// The first event of a spawned thread.
     pub(crate) fn begin_thread(&mut self) -> Step<u64> {
         let spawn = self.explorer.graph.parent(self.current);
-        self.plain_of(Operation::plain(Code::Begin), spawn, None)
+        self.plain(Operation::plain(Code::Begin), spawn, None)
     }
 
     /// The last event of a thread.
@@ -141,7 +134,7 @@ impl Engine {
         if self.owes_failure() {
             return self.assume_false(None);
         }
-        self.plain_of(Operation::plain(Code::End), EventId::INIT, None)
+        self.plain(Operation::plain(Code::End), EventId::INIT, None)
     }
 
     /// Waits for a thread to end.
@@ -155,7 +148,7 @@ impl Engine {
         }
         let end = child.event(self.threads[child.slot()].position - 1);
         let operation = Operation { a: u64::from(child.0), ..Operation::plain(Code::Join) };
-        let step = self.plain_of(operation, end, site);
+        let step = self.plain(operation, end, site);
         if matches!(step, Step::Done(_)) {
             let clock = self.threads[child.slot()].clock;
             let me = self.me();

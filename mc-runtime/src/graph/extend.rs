@@ -72,7 +72,6 @@ impl Graph {
     }
 
     /// Adds an event without a location after the last one of its thread. `rf`: the spawn of a begin, the end of a join. `value`: of a choice, or the slot of a thread that is spawned.
-    #[inline(always)]
     pub(crate) fn add_plain(
         &mut self,
         thread: ThreadId,
