@@ -15,6 +15,8 @@ use super::thread::{Body, State, Thread};
 use super::{Ending, Engine, Found, Guide, cells, held, left, locations, memory as statics, unsync, unused};
 use crate::ids::{EventId, ThreadId};
 use crate::options::{Options, Origin, Strategy, Threads};
+use crate::worker::{ENVIRONMENT, NO_SNAPSHOTS};
+use std::env;
 use std::ptr;
 use world::{World, reaches_outside};
 
@@ -106,7 +108,7 @@ macro_rules! copy_execution {
 
 /// Does nothing else run in this process that changes statics of the test? The tests of the engine have none.
 fn is_alone() -> bool {
-    cfg!(feature = "axioms") || std::env::var_os(crate::worker::ENVIRONMENT).is_some()
+    cfg!(feature = "axioms") || env::var_os(ENVIRONMENT).is_some()
 }
 
 impl Snapshots {
@@ -114,7 +116,8 @@ impl Snapshots {
         let fits = options.strategy == Strategy::Dfs
             && options.threads == Threads::Coroutines
             && options.origin != Origin::Unmodified
-            && is_alone();
+            && is_alone()
+            && env::var_os(NO_SNAPSHOTS).is_none();
         // A test of one's own may call other libraries, and open files: what these have is in no snapshot.
         let by_default = if options.origin == Origin::Foreign { OFTEN } else { 0 };
         let every = if fits { options.snapshots.unwrap_or(by_default) } else { 0 };

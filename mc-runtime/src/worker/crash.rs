@@ -5,7 +5,7 @@
 
 use super::replay::NO_REHEARSAL;
 use super::server::{finish, has_client, send};
-use super::{Message, Replayed};
+use super::{Message, NO_SNAPSHOTS, Replayed};
 use crate::check::make_failure;
 use crate::exec::{Bounds, Engine, Found, Guide};
 use crate::outcome::FailureKind;
@@ -137,7 +137,7 @@ extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _contex
     // SAFETY: ends the process should the rest of this hang.
     unsafe { libc::alarm(5) };
     if REHEARSAL.load(Ordering::Acquire) {
-        start_again();
+        start_again(NO_REHEARSAL);
     }
     let engine = RUNNING.load(Ordering::Acquire);
     // SAFETY: the kernel's description of a signal of this kind has an address.
@@ -179,16 +179,15 @@ fn last_words(kind: FailureKind, message: String) -> ! {
     crate::exec::arena::switch(ptr::null_mut());
     // SAFETY: as in `on_signal`.
     if let Some(engine) = unsafe { engine.as_ref() } {
+        // What a snapshot does not hold may have ended it.
+        if engine.goes_on_from_snapshot() && has_client() {
+            send(&Message::Again);
+            start_again(NO_SNAPSHOTS);
+        }
         let panicked = engine.threads.get(engine.current.slot()).and_then(|t| t.panicked.clone());
         let message = match panicked.filter(|_| kind == FailureKind::Crash) {
             Some(panicked) => format!("{message}\nafter a panic: {}", panicked.message),
             None => message,
-        };
-        let message = match engine.goes_on_from_snapshot() && kind == FailureKind::Crash {
-            true => format!(
-                "{message}\nThis execution went on from a snapshot: `--snapshots 0` shows whether it crashes without."
-            ),
-            false => message,
         };
         let site = engine.last_site();
         let found = Found { kind, message, thread: engine.current, site };
@@ -202,8 +201,8 @@ fn last_words(kind: FailureKind, message: String) -> ! {
     finish(70)
 }
 
-/// Replaces the process by one that replays without a rehearsal.
-pub(super) fn start_again() -> ! {
+/// Replaces the process by one that does its task without what this variable says.
+pub(super) fn start_again(without: &str) -> ! {
     super::server::give_back_pipe();
     let own = CString::new("/proc/self/exe").expect("no zero byte");
     let text = |s: std::ffi::OsString| CString::new(s.into_encoded_bytes()).expect("no zero byte");
@@ -216,7 +215,7 @@ pub(super) fn start_again() -> ! {
             text(both)
         })
         .collect();
-    environment.push(CString::new(format!("{NO_REHEARSAL}=1")).expect("no zero byte"));
+    environment.push(CString::new(format!("{without}=1")).expect("no zero byte"));
     let pointers = |all: &[CString]| {
         let mut pointers: Vec<*const libc::c_char> = all.iter().map(|s| s.as_ptr()).collect();
         pointers.push(ptr::null());
@@ -225,6 +224,7 @@ pub(super) fn start_again() -> ! {
     let (arguments, environment) = (pointers(&arguments), pointers(&environment));
     // SAFETY: the strings and the arrays, which end with null, live until the call, which does not return unless it fails.
     unsafe {
+        libc::alarm(0); // the new process would inherit it
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());

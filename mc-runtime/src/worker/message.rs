@@ -19,7 +19,7 @@ pub enum Task {
     /// Say which checked tests the binary has: one [`Message::Tests`].
     List,
     /// Explore the test that libtest is about to run: [`Message::Started`], [`Message::Progress`] now and then,
-    /// [`Message::Failure`] as found, at last [`Message::Done`]. On SIGINT or SIGTERM `Done` follows at once, with `interrupted`.
+    /// perhaps [`Message::Again`], [`Message::Failure`] as found, at last [`Message::Done`]. On SIGINT or SIGTERM `Done` follows at once, with `interrupted`.
     Check {
         /// Everything that was decided about it.
         options: Options,
@@ -72,6 +72,8 @@ pub enum Message {
     },
     /// The check goes on, although no execution has ended for a while: a long one may take longer than the client waits.
     Working,
+    /// The process crashed in an execution that went on from a snapshot, and begins again without any: what it has said so far does not count.
+    Again,
     /// A counterexample.
     Failure(Failure),
     /// The end of a check.

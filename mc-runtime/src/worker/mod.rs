@@ -21,6 +21,9 @@ use server::STOP;
 pub(crate) use server::cannot_begin;
 pub use server::run_test;
 
+/// Set in the environment of a worker whose executions do not go on from snapshots, because one that did has crashed.
+pub(crate) const NO_SNAPSHOTS: &str = "MC_NO_SNAPSHOTS";
+
 /// Before executions run on the calling thread of the operating system.
 pub(crate) fn prepare_thread(options: &Options) {
     crash::use_signal_stack();

@@ -65,7 +65,7 @@ fn follow(mut options: Options, schedule: Schedule, body: &TestBody, tracer: Tra
         crash::rehearse(has_client());
         rehearse(&mut engine, body);
         if engine.has_reached_outside() && has_client() {
-            crash::start_again();
+            crash::start_again(NO_REHEARSAL);
         }
         crash::rehearse(false);
     }

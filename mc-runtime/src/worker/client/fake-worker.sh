@@ -18,6 +18,7 @@ proved) progress 3; done_with proved 7 ;;
 segfault) progress 40; failure; kill -SEGV $$ ;;
 killed) progress 40; kill -KILL $$ ;;
 exits) exit 3 ;;
+again) progress 40; failure; echo '{"type":"again"}'; progress 3; kill -KILL $$ ;;
 stoppable) trap 'done_with interrupted 5; exit 0' INT; progress 1; while :; do sleep 0.01; done ;;
 deaf) trap '' INT; progress 9; while :; do sleep 0.01; done ;;
 refused) echo '{"type":"error","message":"the schedule is damaged","exit_code":122}'; exit 1 ;;

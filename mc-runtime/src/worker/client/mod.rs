@@ -368,6 +368,10 @@ impl Heard {
             Message::Progress { executions, blocked, frontier, .. } => {
                 (self.executions, self.blocked, self.frontier) = (*executions, *blocked, *frontier);
             }
+            Message::Again => {
+                (self.executions, self.blocked, self.frontier) = (0, 0, 0);
+                self.failures.clear();
+            }
             Message::Failure(failure) => self.failures.push(failure.clone()),
             Message::Done(outcome) => self.done = Some(outcome.clone()),
             _ => {}

@@ -88,6 +88,7 @@ struct Heard {
 impl Heard {
     fn listen(&mut self, message: &Message) {
         match message {
+            Message::Again => *self = Heard { asked: self.asked, ..Heard::default() },
             Message::Started => self.begun = true,
             Message::Model { outcome, require } => {
                 self.begun = false;
@@ -199,6 +200,15 @@ mod tests {
         let mut heard = Heard { asked: Some(Required::Bounded), ..Heard::default() };
         heard.listen(&sampled);
         assert_eq!(heard.ended(&ExitStatus::from_raw(0)).required, Some(Required::Bounded));
+    }
+
+    #[test]
+    fn what_a_worker_said_before_it_began_again_does_not_count() {
+        let before = [Message::Started, model(Verdict::Proved, vec![]), Message::Started, Message::Failure(failure())];
+        let after = [Message::Again, Message::Started, model(Verdict::Bounded, vec![])];
+        let messages: Vec<Message> = before.into_iter().chain(after).collect();
+        let outcome = ended(&messages, 0);
+        assert_eq!((outcome.verdict, outcome.executions, outcome.failures.len()), (Verdict::Bounded, 5, 0));
     }
 
     #[test]

@@ -43,6 +43,14 @@ fn a_worker_that_is_killed_is_a_crash_without_a_schedule() {
 }
 
 #[test]
+fn what_a_worker_said_before_it_began_again_does_not_count() {
+    let outcome = check("again").unwrap();
+    let failure = &outcome.failures[0];
+    assert_eq!((outcome.failures.len(), outcome.executions, failure.execution), (1, 3, 5));
+    assert!(failure.message.contains("SIGKILL"), "{}", failure.message);
+}
+
+#[test]
 fn an_exit_in_the_middle_is_a_crash_that_names_the_code() {
     let outcome = check("exits").unwrap();
     assert!(outcome.failures[0].message.contains("exited with code 3"));
