@@ -35,6 +35,7 @@ mod fiber;
 mod guards;
 mod guide;
 mod hash_keys;
+mod headers;
 mod held;
 #[cfg(feature = "unmodified")]
 mod instrumented;

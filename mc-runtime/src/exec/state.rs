@@ -4,6 +4,7 @@
 //! threads (it may count in what they lend it), the arenas, the writable data and the thread-locals of the executable.
 
 use super::arena::Heap;
+use super::headers::Headers;
 use super::liveness::Places;
 use super::writable::{compared, data};
 use std::ptr;
@@ -124,27 +125,13 @@ pub(super) fn memory<'a>(start: usize, len: usize) -> &'a [u8] {
 pub(super) fn thread_locals() -> (usize, usize) {
     static SIZE: OnceLock<usize> = OnceLock::new();
     let size = *SIZE.get_or_init(|| {
-        let mut size = 0usize;
-        // SAFETY: `visit_tls` only reads the headers that it is given, and writes to the number that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit_tls), ptr::from_mut(&mut size).cast()) };
-        size
+        let block = Headers::of_executable().of_kind(libc::PT_TLS).next();
+        block.map_or(0, |(range, header)| range.len().next_multiple_of(header.p_align.max(1) as usize))
     });
     let end: usize;
     // SAFETY: the x86-64 ABI for thread-local storage: the word at `fs:0` is the thread pointer, and the executable's block ends there.
     unsafe { std::arch::asm!("mov {}, fs:0", out(reg) end, options(nostack, readonly, preserves_flags)) };
     (end - size, size)
-}
-
-/// The size of the executable's thread-local block.
-extern "C" fn visit_tls(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is the number of `thread_locals`.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<usize>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    if let Some(tls) = headers.iter().find(|h| h.p_type == libc::PT_TLS) {
-        *found = (tls.p_memsz as usize).next_multiple_of(tls.p_align.max(1) as usize);
-    }
-    1 // the executable comes first; no more
 }
 
 /// What looks like an address that is `wanted`, in the writable data of the executable and the thread-locals of this thread of the operating system.

@@ -1,39 +1,26 @@
 //! The writable data of the executable, and what its symbols say is in it.
 
+use super::headers::Headers;
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
 use std::fs::File;
-use std::ptr;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The writable segments of the executable: `.data` and `.bss`. Where they begin, and their lengths.
 pub(crate) fn data() -> &'static [(usize, usize)] {
     static DATA: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
     DATA.get_or_init(|| {
-        let mut found = Vec::new();
-        // SAFETY: `visit` only reads the headers that it is given, and writes to the vector that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-        found
+        let headers = Headers::of_executable();
+        // Less what is made read-only after relocation.
+        let relro = headers.first(libc::PT_GNU_RELRO).unwrap_or_default();
+        let writable = headers.of_kind(libc::PT_LOAD).filter(|(_, header)| header.p_flags & libc::PF_W != 0);
+        let rest = writable.map(|(Range { start, end }, _)| {
+            let start = if relro.contains(&start) { relro.end.min(end) } else { start };
+            (start, end - start)
+        });
+        rest.collect()
     })
-}
-
-/// Collects the writable segments of the first object, which is the executable, less what is made read-only after relocation.
-extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is the vector of `data`.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<(usize, usize)>>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    let range = |h: &libc::Elf64_Phdr| {
-        let start = (info.dlpi_addr + h.p_vaddr) as usize;
-        (start, start + h.p_memsz as usize)
-    };
-    let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(range).unwrap_or((0, 0));
-    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
-        let (start, end) = range(header);
-        let start = if (relro.0..relro.1).contains(&start) { relro.1.min(end) } else { start };
-        found.push((start, end - start));
-    }
-    1 // the executable comes first; no more
 }
 
 /// The part of [`data`] in which states of loops are compared: all but what no test sees, which may change at any time.
@@ -121,7 +108,7 @@ pub(super) fn objects<K: Ord>(kind: impl Fn(&str) -> Option<K>) -> Result<Vec<(u
     // SAFETY: nobody can write to the file of a program that runs; all is copied from it before this returns.
     let file = unsafe { Mmap::map(&file) }.map_err(|error| failed(&error))?;
     let file = object::File::parse(&*file).map_err(|error| failed(&error))?;
-    let bias = load_address();
+    let bias = Headers::of_executable().bias;
     let is_writable = |at, size| data().iter().any(|(start, len)| *start <= at && at + size <= start + len);
     let mut found: Vec<(usize, usize, K)> = file
         .symbols()
@@ -140,37 +127,8 @@ pub(super) fn objects<K: Ord>(kind: impl Fn(&str) -> Option<K>) -> Result<Vec<(u
 
 /// Where the executable begins in memory, and where it ends.
 pub(crate) fn executable() -> (usize, usize) {
-    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the dynamic loader passes a valid description with that many headers, and `found` is the pair below.
-        let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, usize)>()) };
-        // SAFETY: as above.
-        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
-            let start = (info.dlpi_addr + header.p_vaddr) as usize;
-            *found = (found.0.min(start), found.1.max(start + header.p_memsz as usize));
-        }
-        1 // the executable comes first; no more
-    }
-    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
-    *RANGE.get_or_init(|| {
-        let mut found = (usize::MAX, 0usize);
-        // SAFETY: `visit` only reads the headers that it is given, and writes to the pair that is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-        found
-    })
-}
-
-/// How far the executable lies above the addresses that its file gives.
-fn load_address() -> usize {
-    extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the dynamic loader passes a valid description, and `found` is the number below.
-        unsafe { *found.cast::<usize>() = (*info).dlpi_addr as usize };
-        1 // the executable comes first; no more
-    }
-    let mut found = 0usize;
-    // SAFETY: `visit` only reads the header that it is given, and writes to the number that is passed through.
-    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-    found
+    let segments = || Headers::of_executable().of_kind(libc::PT_LOAD).map(|(range, _)| range);
+    (segments().map(|s| s.start).min().unwrap_or(0), segments().map(|s| s.end).max().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -57,7 +57,8 @@ pub struct Allocator;
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: passed on from our caller.
-        let own = with_heap(|heap| if heap.rehearsal { unsafe { heap.rehearse(layout) } } else { heap.allocate(layout) });
+        let own =
+            with_heap(|heap| if heap.rehearsal { unsafe { heap.rehearse(layout) } } else { heap.allocate(layout) });
         // SAFETY: passed on from our caller.
         own.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }

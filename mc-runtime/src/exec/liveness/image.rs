@@ -1,5 +1,6 @@
 //! The executable in memory: its code, its unwind tables, and the words in it that never change.
 
+use crate::exec::headers::Headers;
 use gimli::{
     BaseAddresses, EhFrame, EhFrameHdr, EndianSlice, FrameDescriptionEntry, LittleEndian, ParsedEhFrameHdr,
     UnwindSection,
@@ -28,10 +29,12 @@ impl Image {
     }
 
     fn load() -> Option<Self> {
-        let mut found = Headers::default();
-        // SAFETY: `visit` only reads the headers that it is given, and writes to what is passed through.
-        unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
-        let Headers { segments, relro, index } = found;
+        let headers = Headers::of_executable();
+        let wide = |Range { start, end }: Range<usize>| start as u64..end as u64;
+        let segments: Vec<_> =
+            headers.of_kind(libc::PT_LOAD).map(|(range, header)| (wide(range), header.p_flags)).collect();
+        let relro = wide(headers.first(libc::PT_GNU_RELRO).unwrap_or_default());
+        let index = headers.first(libc::PT_GNU_EH_FRAME).map(|range| range.start as u64);
         let until_end = |start: u64| {
             let end = segments.iter().map(|(range, _)| range).find(|range| range.contains(&start))?.end;
             // SAFETY: the rest of a readable segment of the executable, mapped for good; nobody writes to the unwind tables.
@@ -85,30 +88,4 @@ impl Image {
             std::slice::from_raw_parts(range.start as *const u8, (range.end - range.start) as usize)
         })
     }
-}
-
-/// What is collected of the program headers.
-#[derive(Default)]
-struct Headers {
-    segments: Vec<(Range<u64>, u32)>,
-    relro: Range<u64>,
-    index: Option<u64>,
-}
-
-/// Looks at the first object, which is the executable.
-extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the dynamic loader passes a valid description, and `found` is what `Image::load` passed.
-    let (info, found) = unsafe { (&*info, &mut *found.cast::<Headers>()) };
-    // SAFETY: that many headers stand there.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    for header in headers {
-        let start = info.dlpi_addr + header.p_vaddr;
-        match header.p_type {
-            libc::PT_LOAD => found.segments.push((start..start + header.p_memsz, header.p_flags)),
-            libc::PT_GNU_RELRO => found.relro = start..start + header.p_memsz,
-            libc::PT_GNU_EH_FRAME => found.index = Some(start),
-            _ => {}
-        }
-    }
-    1 // the executable comes first; no more
 }
