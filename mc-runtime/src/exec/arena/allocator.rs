@@ -56,9 +56,11 @@ pub struct Allocator;
 // which of the two a block is from is told by its address. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: passed on from our caller.
-        let own =
-            with_heap(|heap| if heap.rehearsal { unsafe { heap.rehearse(layout) } } else { heap.allocate(layout) });
+        let own = with_heap(|heap| match heap.rehearsal {
+            false => heap.allocate(layout),
+            // SAFETY: passed on from our caller.
+            true => unsafe { heap.rehearse(layout) },
+        });
         // SAFETY: passed on from our caller.
         own.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
