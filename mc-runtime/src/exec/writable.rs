@@ -28,42 +28,68 @@ pub(super) fn compared() -> &'static [(usize, usize)] {
     static COMPARED: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
     COMPARED.get_or_init(|| {
         // Without symbols nothing is left out.
-        let is_unseen = |(_, size, owner): &&(usize, usize, Owner)| *owner == Owner::Checker && *size >= WORTH_A_GAP;
-        less(others().into_iter().flatten().filter(is_unseen))
+        let mut runs = runs_of_the_checker(owned().unwrap_or_default());
+        runs.retain(|(_, size)| *size >= WORTH_A_GAP);
+        less(&runs)
     })
 }
+
+/// The checker's objects, those in one that follow each other, with the padding between them.
+fn runs_of_the_checker(objects: &[(usize, usize, Owner)]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    let mut goes_on = false;
+    for &(at, size, owner) in objects {
+        let is_checkers = owner == Owner::Checker;
+        match runs.last_mut() {
+            _ if !is_checkers => {}
+            Some((start, len)) if goes_on && at < *start + *len + PADDING => *len = (*len).max(at + size - *start),
+            _ => runs.push((at, size)),
+        }
+        goes_on = is_checkers;
+    }
+    runs
+}
+
+/// Between two objects that follow each other, and are closer, is nothing.
+const PADDING: usize = 8;
 
 /// The part of [`data`] that is of the test and of what it uses, but for std and the checker. `None` where the executable has no symbols, which would say what is whose.
 pub(super) fn of_the_test() -> Option<&'static [(usize, usize)]> {
     static FOUND: OnceLock<Option<Vec<(usize, usize)>>> = OnceLock::new();
-    FOUND.get_or_init(|| Some(less(others()?.iter()))).as_deref()
+    FOUND
+        .get_or_init(|| {
+            let others = owned()?.iter().filter(|(_, size, owner)| *owner != Owner::Test && *size > 0);
+            Some(less(&others.map(|(at, size, _)| (*at, *size)).collect::<Vec<_>>()))
+        })
+        .as_deref()
 }
 
 /// [`data`] without some objects.
-fn less<'a>(objects: impl Iterator<Item = &'a (usize, usize, Owner)>) -> Vec<(usize, usize)> {
-    let objects: Vec<_> = objects.map(|(at, size, _)| (*at, *size)).collect();
-    data().iter().flat_map(|range| without(*range, &objects)).collect()
+fn less(objects: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    data().iter().flat_map(|range| without(*range, objects)).collect()
 }
 
-/// The objects that are not the test's, if there are symbols. They are read once.
-fn others() -> Option<&'static [(usize, usize, Owner)]> {
-    static OTHERS: OnceLock<Option<Vec<(usize, usize, Owner)>>> = OnceLock::new();
-    OTHERS.get_or_init(|| objects(owner).ok()).as_deref()
+/// All objects that have a symbol, if there are symbols. They are read once.
+fn owned() -> Option<&'static [(usize, usize, Owner)]> {
+    static OWNED: OnceLock<Option<Vec<(usize, usize, Owner)>>> = OnceLock::new();
+    OWNED.get_or_init(|| objects(|symbol| Some(owner(symbol))).ok()).as_deref()
 }
 
-/// Whose a static is that is not the test's.
+/// Whose a static is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     /// The checker's, of a library that only it uses, or what a backtrace has found out about the loaded objects: no test sees it.
     Checker,
     Std,
+    /// The test's, or of what it uses.
+    Test,
 }
 
-/// An object of so many bytes takes longer to compare than the gap that it leaves.
+/// A run of so many bytes takes longer to compare than the gap that it leaves.
 const WORTH_A_GAP: usize = 128;
 
 /// Whose the static is that the symbol names.
-fn owner(symbol: &str) -> Option<Owner> {
+fn owner(symbol: &str) -> Owner {
     // Without hashes.
     let path = format!("{:#}", rustc_demangle::demangle(symbol));
     let is_of = |path: &str, krate: &str| path.strip_prefix(krate).is_some_and(|rest| rest.starts_with("::"));
@@ -73,15 +99,15 @@ fn owner(symbol: &str) -> Option<Owner> {
         Some((implementation, _)) => match implementation.split_once(" as ") {
             None => implementation,
             // Whose trait it is, and what it is of, may implement it, too.
-            Some((_, implemented)) if implemented.contains('<') || !is_of_std(implemented) => return None,
+            Some((_, implemented)) if implemented.contains('<') || !is_of_std(implemented) => return Owner::Test,
             Some((of, _)) => of,
         },
     };
     let unseen = ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"];
     match own {
-        own if unseen.iter().any(|krate| is_of(own, krate)) => Some(Owner::Checker),
-        own if is_of_std(own) => Some(Owner::Std),
-        _ => None,
+        own if unseen.iter().any(|krate| is_of(own, krate)) => Owner::Checker,
+        own if is_of_std(own) => Owner::Std,
+        _ => Owner::Test,
     }
 }
 
@@ -101,7 +127,7 @@ fn without((start, size): (usize, usize), objects: &[(usize, usize)]) -> Vec<(us
     left
 }
 
-/// The objects in [`data`] of whose symbol `kind` says something, with that, sorted; an error where the executable has no symbols.
+/// The objects in [`data`], those of no bytes, too, of whose symbol `kind` says something, with that, sorted; an error where the executable has no symbols.
 pub(super) fn objects<K: Ord>(kind: impl Fn(&str) -> Option<K>) -> Result<Vec<(usize, usize, K)>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("the symbols of the test's executable cannot be read: {why}");
     let file = File::open("/proc/self/exe").map_err(|error| failed(&error))?;
@@ -112,10 +138,10 @@ pub(super) fn objects<K: Ord>(kind: impl Fn(&str) -> Option<K>) -> Result<Vec<(u
     let is_writable = |at, size| data().iter().any(|(start, len)| *start <= at && at + size <= start + len);
     let mut found: Vec<(usize, usize, K)> = file
         .symbols()
-        .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
+        .filter(|symbol| symbol.is_definition())
         .map(|symbol| (bias + symbol.address() as usize, symbol.size() as usize, symbol))
         .filter(|(at, size, _)| is_writable(*at, *size))
-        .filter_map(|(at, size, symbol)| Some((at, size, kind(symbol.name().ok()?)?)))
+        .filter_map(|(at, size, symbol)| Some((at, size, kind(symbol.name().unwrap_or_default())?)))
         .collect();
     if file.symbols().next().is_none() {
         return Err(failed(&"it is stripped; set `strip = false` in the profile of tests"));
@@ -147,8 +173,20 @@ mod tests {
     }
 
     #[test]
+    fn objects_of_the_checker_are_one_where_they_follow_each_other() {
+        use Owner::*;
+        let objects = [(8, 8, Checker), (16, 1, Checker), (20, 4, Checker), (24, 8, Std), (32, 8, Checker)];
+        assert_eq!(runs_of_the_checker(&objects), [(8, 16), (32, 8)]);
+        // However small what is between them is, and where they have room for something that has no symbol.
+        let objects =
+            [(8, 1, Checker), (9, 1, Test), (12, 4, Checker), (24, 8, Checker), (24, 0, Test), (32, 8, Checker)];
+        assert_eq!(runs_of_the_checker(&objects), [(8, 1), (12, 4), (24, 8), (32, 8)]);
+        assert_eq!(runs_of_the_checker(&[]), []);
+    }
+
+    #[test]
     fn only_what_no_test_sees_is_not_compared() {
-        let is_unseen = |symbol: &str| owner(symbol) == Some(Owner::Checker);
+        let is_unseen = |symbol: &str| owner(symbol) == Owner::Checker;
         assert!(is_unseen("_ZN10mc_runtime4exec5arena4KEPT17h0123456789abcdefE"));
         assert!(is_unseen("_RNvNtNtCsgEUrKeu8pVn_10mc_runtime4exec5arena4KEPT"));
         assert!(is_unseen("_ZN2mc7checked4real7BUCKETS17h0123456789abcdefE"));
@@ -171,7 +209,7 @@ mod tests {
             assert!(!is_unseen(seen), "{seen}");
         }
         let owners = ["_ZN3std6thread7COUNTER17h0123456789abcdefE", "_ZN5queue4HEAD17h0123456789abcdefE"].map(owner);
-        assert_eq!(owners, [Some(Owner::Std), None]);
+        assert_eq!(owners, [Owner::Std, Owner::Test]);
     }
 
     #[test]
