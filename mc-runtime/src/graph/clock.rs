@@ -138,6 +138,9 @@ impl Clocks {
         if !grows {
             return base;
         }
+        if own < FEW {
+            new[own] = 0;
+        }
         let at = self.next_row(FEW);
         self.data.extend_from_slice(&row);
         self.data.truncate(at.start() + 1 + len);
@@ -202,6 +205,8 @@ impl Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::RngExt;
+    use rand_pcg::Pcg64;
 
     const NOBODY: (ThreadId, u32) = (ThreadId(0), 0);
 
@@ -213,6 +218,29 @@ mod tests {
         assert_eq!(clocks.join(a, b, NOBODY, None), a);
         let c = clocks.join(b, a, (ThreadId(0), 1), None);
         assert_eq!(clocks.row(c), [1, 0, 5]);
+    }
+
+    /// Short rows are joined in registers, long ones in memory.
+    #[test]
+    fn both_ways_of_joining_give_the_same() {
+        let mut rng = Pcg64::new(3, 4);
+        for _ in 0..5_000 {
+            let mut clocks = Clocks::default();
+            let mut row = || {
+                let len = rng.random_range(0..=FEW);
+                let row = clocks.new_row(len);
+                clocks.data.extend((0..len).map(|_| rng.random_range(0..3)));
+                row
+            };
+            let (base, other) = (row(), row());
+            let own = if rng.random_bool(0.5) { usize::MAX } else { rng.random_range(0..FEW) };
+            let also = rng.random_range(0..FEW);
+            let also = (also, if also == own { 0 } else { rng.random_range(0..4) });
+            let short = clocks.join_rows(base, other, also, own);
+            let long = clocks.join_long(base, other, also, own);
+            assert_eq!(short == base, long == base);
+            assert_eq!(clocks.row(short), clocks.row(long));
+        }
     }
 
     #[test]
