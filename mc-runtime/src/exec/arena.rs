@@ -29,7 +29,7 @@ const REGIONS: usize = 16;
 const ARENA: usize = REGION / ARENAS;
 /// Arenas: one per thread slot.
 pub(crate) const ARENAS: usize = 256;
-/// Bytes before each block: its arena and index.
+/// Bytes before each block: zeros, and its index in its arena.
 const HEADER: usize = 16;
 /// In the header, with the index: the block was freed. So the states of a thread before and after differ (`exec::state`).
 const FREED: usize = 1 << (usize::BITS - 1);
@@ -358,7 +358,7 @@ impl Heap {
         arena.live += 1;
         let header = (at - HEADER) as *mut [usize; 2];
         // SAFETY: the header lies between the old and the new top of this arena: mapped, aligned to 16, nobody else's.
-        unsafe { header.write([self.current, index]) };
+        unsafe { header.write([0, index]) };
         if let Some(byte) = self.fill {
             // SAFETY: the block that is handed out.
             unsafe { ptr::write_bytes(at as *mut u8, byte, layout.size()) };

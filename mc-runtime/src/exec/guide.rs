@@ -232,23 +232,16 @@ impl Engine {
         }
     }
 
-    #[inline(always)]
     pub(super) fn can_move(&self, id: ThreadId) -> bool {
-        let state = self.threads[id.slot()].state;
-        match state {
+        let thread = &self.threads[id.slot()];
+        match thread.state {
             State::Unstarted | State::Ready | State::Replayed => true,
-            State::Absent | State::Blocked(_) | State::Ended | State::Abandoned => false,
-            State::Join(child) => self.threads[child.slot()].state == State::Ended,
             State::Source(source) => self.executed(source),
-            State::Guard => self.is_let_in(id),
+            State::Join(child) => self.threads[child.slot()].state == State::Ended,
+            State::Guard => thread.waiting.is_some_and(|w| !self.explorer.must_wait(&w.operation, w.location)),
             State::Await => self.can_try(id),
+            State::Absent | State::Blocked(_) | State::Ended | State::Abandoned => false,
         }
-    }
-
-    #[inline(never)]
-    fn is_let_in(&self, id: ThreadId) -> bool {
-        let waiting = &self.threads[id.slot()].waiting;
-        waiting.is_some_and(|w| !self.explorer.must_wait(&w.operation, w.location))
     }
 
     /// Adds an access as a schedule or chance [decides](Guide::decides).

@@ -73,9 +73,6 @@ impl Clone for Clocks {
     }
 }
 
-/// So many components, and their number, fill two registers: what is joined with them needs no memory of its own.
-const FEW: usize = 7;
-
 impl Clocks {
     /// A mark for [`Clocks::truncate`].
     pub(crate) fn mark(&self) -> u32 {
@@ -99,64 +96,30 @@ impl Clocks {
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
-    #[inline]
     pub(crate) fn join(
         &mut self,
         base: ClockRef,
         other: ClockRef,
-        (also, count): (ThreadId, u32),
+        also: (ThreadId, u32),
         own: Option<ThreadId>,
     ) -> ClockRef {
-        let count = if own == Some(also) { 0 } else { count };
-        if count == 0 && (other == ClockRef::EMPTY || other == base) {
-            return base;
-        }
-        self.join_rows(base, other, (also.slot(), count), own.map_or(usize::MAX, ThreadId::slot))
-    }
-
-    #[inline(never)]
-    fn join_rows(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
-        let (b, o) = (self.row(base), self.row(other));
-        let extra = if count > 0 { also + 1 } else { 0 };
-        let len = b.len().max(o.len()).max(extra);
-        if len > FEW {
-            return self.join_long(base, other, (also, count), own);
-        }
-        let mut row = [0; FEW + 1];
-        row[0] = len as u32;
-        let new = &mut row[1..];
-        new.iter_mut().zip(b).for_each(|(new, known)| *new = *known);
-        let mut grows = false;
-        for (i, (new, count)) in new.iter_mut().zip(o).enumerate() {
-            if *count > *new && i != own {
-                (*new, grows) = (*count, true);
-            }
-        }
-        if count > 0 && count > new[also] {
-            (new[also], grows) = (count, true);
-        }
-        if !grows {
-            return base;
-        }
-        if own < FEW {
-            new[own] = 0;
-        }
-        let at = self.next_row(FEW);
-        self.data.extend_from_slice(&row);
-        self.data.truncate(at.start() + 1 + len);
-        at
-    }
-
-    /// The same for rows of many threads.
-    #[inline(never)]
-    fn join_long(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
-        let (b, o) = (self.row(base), self.row(other));
+        let own = own.map_or(usize::MAX, ThreadId::slot);
+        let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
+        let b = self.row(base);
         let known = |i: usize| b.get(i).copied().unwrap_or(0);
-        let mut others = o.iter().enumerate();
-        if count <= known(also) && (base == other || !others.any(|(i, count)| *count > known(i) && i != own)) {
+        let grows = || {
+            let o = self.row(other).iter().enumerate();
+            base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
+        };
+        if (count == 0 || count <= known(also)) && !grows() {
             return base;
         }
-        let (known, others) = (b.len(), o.len());
+        self.join_anew(base, other, (also, count), own)
+    }
+
+    /// Makes that row.
+    fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
+        let (known, others) = (self.row(base).len(), self.row(other).len());
         let extra = if count > 0 { also + 1 } else { 0 };
         let len = known.max(others).max(extra);
         let (at, from) = (self.new_row(len), other.start() + 1);
@@ -179,15 +142,10 @@ impl Clocks {
 
     /// Begins a row of `len` components, which are pushed next.
     fn new_row(&mut self, len: usize) -> ClockRef {
-        let at = self.next_row(len);
-        self.data.push(len as u32);
-        at
-    }
-
-    /// What the next row is called, which has no more than `len` components.
-    fn next_row(&self, len: usize) -> ClockRef {
+        let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
         assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
-        ClockRef(NonZeroU32::new(self.mark()).expect("the first word is not used"))
+        self.data.push(len as u32);
+        ClockRef(at)
     }
 
     /// Copies a row of another graph.
@@ -205,8 +163,6 @@ impl Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::RngExt;
-    use rand_pcg::Pcg64;
 
     const NOBODY: (ThreadId, u32) = (ThreadId(0), 0);
 
@@ -218,29 +174,6 @@ mod tests {
         assert_eq!(clocks.join(a, b, NOBODY, None), a);
         let c = clocks.join(b, a, (ThreadId(0), 1), None);
         assert_eq!(clocks.row(c), [1, 0, 5]);
-    }
-
-    /// Short rows are joined in registers, long ones in memory.
-    #[test]
-    fn both_ways_of_joining_give_the_same() {
-        let mut rng = Pcg64::new(3, 4);
-        for _ in 0..5_000 {
-            let mut clocks = Clocks::default();
-            let mut row = || {
-                let len = rng.random_range(0..=FEW);
-                let row = clocks.new_row(len);
-                clocks.data.extend((0..len).map(|_| rng.random_range(0..3)));
-                row
-            };
-            let (base, other) = (row(), row());
-            let own = if rng.random_bool(0.5) { usize::MAX } else { rng.random_range(0..FEW) };
-            let also = rng.random_range(0..FEW);
-            let also = (also, if also == own { 0 } else { rng.random_range(0..4) });
-            let short = clocks.join_rows(base, other, also, own);
-            let long = clocks.join_long(base, other, also, own);
-            assert_eq!(short == base, long == base);
-            assert_eq!(clocks.row(short), clocks.row(long));
-        }
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn name(signal: libc::c_int, address: usize) -> String {
     }
 }
 
-/// Tells of the failure of the execution that runs, and ends the process.
+/// Tells of the failure of the execution that runs, and ends the process; or has its task done again without snapshots, if it went on from one.
 fn last_words(kind: FailureKind, message: String) -> ! {
     let engine = RUNNING.load(Ordering::Acquire);
     crate::exec::arena::switch(ptr::null_mut());

@@ -72,7 +72,7 @@ pub enum Message {
     },
     /// The check goes on, although no execution has ended for a while: a long one may take longer than the client waits.
     Working,
-    /// The process crashed in an execution that went on from a snapshot, and begins again without any: what it has said so far does not count.
+    /// The process crashed or hung in an execution that went on from a snapshot. Another begins in its place, without any: what was said so far does not count.
     Again,
     /// A counterexample.
     Failure(Failure),

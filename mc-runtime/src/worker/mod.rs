@@ -21,7 +21,7 @@ use server::STOP;
 pub(crate) use server::cannot_begin;
 pub use server::run_test;
 
-/// Set in the environment of a worker whose executions do not go on from snapshots, because one that did has crashed.
+/// Set in the environment of a worker whose executions do not go on from snapshots, because the process before it crashed or hung in one that did.
 pub(crate) const NO_SNAPSHOTS: &str = "MC_NO_SNAPSHOTS";
 
 /// Before executions run on the calling thread of the operating system.
