@@ -1,7 +1,7 @@
 //! Clocks that threads leave at addresses, for a destructor that runs once nobody can leave another.
 
 use crate::ids::ThreadId;
-use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A clock that was left at an address: that of a thread, after so many of its events.
@@ -15,38 +15,39 @@ pub(super) struct Left {
 }
 
 impl Left {
+    /// Where it was left, and by whom.
+    fn place(&self) -> (usize, ThreadId) {
+        (self.at, self.thread)
+    }
+
     /// When it was left, to be compared with others of its thread.
     fn moment(&self) -> (u32, u32) {
         (self.events, self.order)
     }
 }
 
-/// In the order in which they were left; of those of a thread at an address, the last.
+/// All that were left. Of those of a thread at an address only the last one counts, so that the others are forgotten now and then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clocks {
     all: Vec<Left>,
-    /// Where each is, as long as there are more than [`FEW`]. What was taken back may still be named.
-    index: FxHashMap<(usize, ThreadId), usize>,
     /// How many were left, with those that were taken back.
     made: u32,
+    /// How many there may be until those are forgotten that do not count.
+    limit: usize,
 }
 
-/// So many are looked through.
-const FEW: usize = 32;
+/// So many take no time to speak of.
+const FEW: usize = 64;
 
 impl Clocks {
     pub(super) fn clear(&mut self) {
         self.all.clear();
-        if !self.index.is_empty() {
-            std::hint::cold_path();
-            self.index.clear();
-        }
-        self.made = 0;
+        (self.made, self.limit) = (0, FEW);
     }
 
     /// Makes them what the others were.
     pub(super) fn copy_from(&mut self, other: &Self) {
-        copy_fields!(Clocks, other => self; all, index, made but);
+        copy_fields!(Clocks, other => self; all, made, limit but);
     }
 
     /// How many were left so far in the execution, with those that were taken back.
@@ -80,54 +81,42 @@ impl Clocks {
     /// Leaves a clock. The first `kept` stay as they are, for the others may be taken back.
     #[inline]
     pub(super) fn leave(&mut self, left: Left, kept: usize) {
-        let key = (left.at, left.thread);
-        let of_key = |known: &&mut Left| (known.at, known.thread) == key;
         // A loop that clones and drops leaves its clock at the address of the one before.
-        if self.all.len() > kept
-            && let Some(known) = self.all.last_mut().filter(of_key)
-        {
-            if known.moment() < left.moment() {
-                *known = left;
+        let last = if self.all.len() > kept { self.all.last_mut() } else { None };
+        match last.filter(|last| last.place() == left.place()) {
+            Some(last) if last.moment() >= left.moment() => {}
+            Some(last) => *last = left,
+            None => self.all.push(left),
+        }
+    }
+
+    /// Forgets, where there are many, those that do not count, but for the first `kept`.
+    #[inline]
+    pub(super) fn tidy(&mut self, kept: usize) {
+        if self.all.len() > self.limit {
+            self.forget_earlier(kept);
+        }
+    }
+
+    #[cold]
+    fn forget_earlier(&mut self, kept: usize) {
+        self.all[kept..].sort_unstable_by_key(|left| (left.place(), Reverse(left.moment())));
+        let mut len = kept;
+        for index in kept..self.all.len() {
+            if len == kept || self.all[len - 1].place() != self.all[index].place() {
+                self.all[len] = self.all[index];
+                len += 1;
             }
-            return;
         }
-        let index = if self.all.len() <= FEW {
-            self.all.iter().rposition(|known| (known.at, known.thread) == key)
-        } else {
-            self.index.get(&key).copied()
-        };
-        match index.and_then(|index| self.all.get_mut(index)).filter(of_key) {
-            Some(known) if known.moment() >= left.moment() => {}
-            Some(known) if index >= Some(kept) => *known = left,
-            _ => self.push(left),
-        }
-    }
-
-    fn push(&mut self, left: Left) {
-        let index = self.all.len();
-        self.all.push(left);
-        if index > FEW {
-            self.index.insert((left.at, left.thread), index);
-        } else if index == FEW {
-            self.name_all();
-        }
-    }
-
-    fn name_all(&mut self) {
-        let places = self.all.iter().enumerate();
-        self.index.extend(places.map(|(index, left)| ((left.at, left.thread), index)));
+        self.all.truncate(len);
+        self.limit = FEW.max(2 * len);
     }
 
     /// Forgets those in the range: the memory is freed. How many of the first `kept` there are then.
     pub(super) fn forget(&mut self, range: &Range<usize>, kept: usize) -> usize {
-        let before = self.all.len();
         let stays = |left: &Left| !range.contains(&left.at);
         let kept = self.all[..kept].iter().filter(|left| stays(left)).count();
         self.all.retain(stays);
-        if self.all.len() != before {
-            self.index.clear();
-            self.name_all();
-        }
         kept
     }
 }
@@ -143,20 +132,26 @@ mod tests {
     fn the_last_clock_of_a_thread_at_an_address_stays() {
         let left = |at, events| Left { at, thread: ThreadId(1), events, order: 0 };
         let mut clocks = Clocks::default();
-        for events in 1..4 {
+        clocks.clear();
+        let rounds = FEW as u32;
+        for events in 1..=rounds {
             clocks.leave(left(8, events), 0);
             clocks.leave(left(16, events), 0);
+            clocks.tidy(0);
         }
-        assert_eq!(clocks.all, [left(8, 3), left(16, 3)]);
+        assert!(clocks.len() <= FEW);
+        clocks.forget_earlier(0);
+        assert_eq!(clocks.all, [left(8, rounds), left(16, rounds)]);
         clocks.leave(left(8, 5), 2);
-        assert_eq!(clocks.all, [left(8, 3), left(16, 3), left(8, 5)]);
+        clocks.leave(left(8, 7), 3);
+        clocks.leave(left(8, 6), 3);
+        clocks.forget_earlier(3);
+        assert_eq!(clocks.all, [left(8, rounds), left(16, rounds), left(8, 5), left(8, 7)]);
         clocks.truncate(2);
-        clocks.leave(left(8, 4), 0);
-        assert!(clocks.any(|l| *l == left(8, 4)));
         assert_eq!(clocks.forget(&(0..10), 2), 1);
-        assert_eq!(clocks.all, [left(16, 3)]);
-        clocks.leave(left(16, 6), 0);
-        assert_eq!(clocks.all, [left(16, 6)]);
+        assert_eq!(clocks.all, [left(16, rounds)]);
+        clocks.leave(left(16, rounds + 1), 0);
+        assert_eq!(clocks.all, [left(16, rounds + 1)]);
     }
 
     /// Against a list in which each clock that was left stays.
@@ -173,6 +168,7 @@ mod tests {
         };
         for _ in 0..2_000 {
             let (mut clocks, mut every, mut position) = (Clocks::default(), Vec::new(), [0; 3]);
+            clocks.limit = rng.random_range(0..9);
             // While a read is open, its thread runs: what it has left is the length of both by then.
             let (mut open, mut current): (Option<(usize, usize)>, usize) = (None, 0);
             for _ in 0..60 {
@@ -220,6 +216,7 @@ mod tests {
                         every.push(left);
                     }
                 }
+                clocks.tidy(open.map_or(0, |(kept, _)| kept));
                 assert_eq!(last(&clocks.all), last(&every));
             }
         }

@@ -314,6 +314,7 @@ impl Engine {
         self.notes_left(at);
         let order = self.left.make();
         self.left.leave(Left { at, thread: self.current, events, order }, kept);
+        self.left.tidy(kept);
     }
 
     /// A destructor that drops another owner passes on what happened before it, whoever runs it.
