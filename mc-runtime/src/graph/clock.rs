@@ -54,39 +54,48 @@ impl Past<'_> {
 pub(crate) struct Clocks {
     /// Each row is its length, then the components. The first word is not used; then comes the empty row.
     data: Vec<u32>,
+    /// Where the next row begins. What is there and after it is room.
+    end: usize,
 }
+
+/// Behind the empty row.
+const FIRST: usize = 2;
 
 impl Default for Clocks {
     fn default() -> Self {
-        Clocks { data: vec![0, 0] }
+        Clocks { data: vec![0; FIRST], end: FIRST }
     }
 }
 
 impl Clone for Clocks {
     fn clone(&self) -> Self {
-        Clocks { data: self.data.clone() }
+        Clocks { data: self.data[..self.end].to_vec(), end: self.end }
     }
 
     /// Keeps its memory.
     fn clone_from(&mut self, other: &Self) {
-        self.data.clone_from(&other.data);
+        if other.end > self.data.len() {
+            self.make_room(other.end);
+        }
+        self.data[..other.end].copy_from_slice(&other.data[..other.end]);
+        self.end = other.end;
     }
 }
 
 impl Clocks {
     /// A mark for [`Clocks::truncate`].
     pub(crate) fn mark(&self) -> u32 {
-        self.data.len() as u32
+        self.end as u32
     }
 
     /// Forgets all rows but the empty one.
     pub(crate) fn clear(&mut self) {
-        self.data.truncate(2);
+        self.end = FIRST;
     }
 
     /// Forgets all rows made since `mark`.
     pub(crate) fn truncate(&mut self, mark: u32) {
-        self.data.truncate(mark as usize);
+        self.end = mark as usize;
     }
 
     /// The components of a row; those beyond its end are 0.
@@ -121,31 +130,42 @@ impl Clocks {
     fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
         let (known, others) = (self.row(base).len(), self.row(other).len());
         let extra = if count > 0 { also + 1 } else { 0 };
-        let len = known.max(others).max(extra);
-        let (at, from) = (self.new_row(len), other.start() + 1);
-        let start = base.start() + 1;
-        self.data.extend_from_within(start..start + known);
-        let row = at.start() + 1;
-        self.data.resize(row + len, 0);
-        let (rows, new) = self.data.split_at_mut(row);
-        for (mine, theirs) in new.iter_mut().zip(&rows[from..from + others]) {
-            *mine = (*mine).max(*theirs);
+        let (at, rows, new) = self.new_row(known.max(others).max(extra));
+        let (start, from) = (base.start() + 1, other.start() + 1);
+        let (mine, theirs) = (&rows[start..start + known], &rows[from..from + others]);
+        let of = |row: &[u32], index: usize| row.get(index).copied().unwrap_or(0);
+        for (index, component) in new.iter_mut().enumerate() {
+            *component = of(mine, index).max(of(theirs, index));
         }
         if count > 0 {
             new[also] = new[also].max(count);
         }
-        if own < len {
+        if own < new.len() {
             new[own] = 0;
         }
         at
     }
 
-    /// Begins a row of `len` components, which are pushed next.
-    fn new_row(&mut self, len: usize) -> ClockRef {
+    /// A row of `len` components, which are whatever they are; and all rows before it, as they lie.
+    #[inline(always)]
+    fn new_row(&mut self, len: usize) -> (ClockRef, &[u32], &mut [u32]) {
         let at = NonZeroU32::new(self.mark()).expect("the first word is not used");
-        assert!(self.data.len() + 1 + len <= u32::MAX as usize, "clocks are limited by the number of events");
-        self.data.push(len as u32);
-        ClockRef(at)
+        let start = self.end + 1;
+        if start + len > self.data.len() {
+            self.make_room(start + len);
+        }
+        self.data[self.end] = len as u32;
+        self.end = start + len;
+        let (rows, new) = self.data.split_at_mut(start);
+        (ClockRef(at), rows, &mut new[..len])
+    }
+
+    /// Makes room for rows up to there.
+    #[cold]
+    fn make_room(&mut self, end: usize) {
+        const MOST: usize = u32::MAX as usize;
+        assert!(end <= MOST, "clocks are limited by the number of events");
+        self.data.resize(end.max(2 * self.data.len()).min(MOST), 0);
     }
 
     /// Copies a row of another graph.
@@ -153,9 +173,9 @@ impl Clocks {
         if clock == ClockRef::EMPTY {
             return clock;
         }
-        let (start, len) = (clock.start() + 1, from.row(clock).len());
-        let at = self.new_row(len);
-        self.data.extend_from_slice(&from.data[start..start + len]);
+        let row = from.row(clock);
+        let (at, _, new) = self.new_row(row.len());
+        new.copy_from_slice(row);
         at
     }
 }
