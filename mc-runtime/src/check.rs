@@ -256,12 +256,15 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     fn differs_from_rehearsal(&self, ending: Ending) -> bool {
         let is_first = self.executions + self.blocked + self.too_long == 0;
+        if !is_first {
+            return false;
+        }
         // What a loop does to the system's heap is not seen in a rehearsal, and nobody has a twin there, whose turn comes first.
         let loops = self.engine.compares_states() || self.engine.sees_counts();
         let differs = loops || self.engine.twins_took_turns();
         let comparable =
             !differs && !self.engine.guide.decides() && !matches!(ending, Ending::Failed | Ending::Restart);
-        is_first && comparable && !self.engine.late && self.expected.is_some_and(|e| e != self.digest())
+        comparable && !self.engine.late && self.expected.is_some_and(|e| e != self.digest())
     }
 
     /// Something was learned; whether it ends here.
