@@ -25,6 +25,19 @@ pub(crate) struct Likeness {
     pub code: usize,
     /// What it has captured, as far as the code ever looks at it.
     pub captured: Vec<u8>,
+    /// A number that follows from that: most of what differs is known by it.
+    pub mark: u64,
+}
+
+impl Likeness {
+    fn set_mark(&mut self) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let words = self.captured.chunks_exact(size_of::<u64>());
+        self.mark = words.fold(0, |mark, word| {
+            let word = u64::from_ne_bytes(word.try_into().expect("as long as a word"));
+            (mark ^ word).wrapping_mul(ODD).rotate_left(23)
+        });
+    }
 }
 
 /// What is known of the code of threads, by address: which of its arguments it never reads.
@@ -59,7 +72,8 @@ impl Row {
             self.spawned.push(Spawned { thread, likeness: Likeness::default(), clock });
         }
         let new = &mut self.spawned[self.count];
-        (new.thread, new.clock, new.likeness.code) = (thread, clock, likeness.code);
+        (new.thread, new.clock) = (thread, clock);
+        (new.likeness.code, new.likeness.mark) = (likeness.code, likeness.mark);
         new.likeness.captured.clear();
         new.likeness.captured.extend_from_slice(&likeness.captured);
         self.count += 1;
@@ -77,6 +91,7 @@ impl Engine {
         self.likeness.code = if self.has_symmetry() { code } else { 0 };
         self.likeness.captured.clear();
         self.likeness.captured.extend_from_slice(captured);
+        self.likeness.set_mark();
     }
 
     /// See `ops::liken_call`.
@@ -86,6 +101,7 @@ impl Engine {
             let unused = self.unused.get(&code).copied().unwrap_or_else(|| self.find_unused(code));
             let used = arguments.iter().enumerate().map(|(n, word)| if unused >> n & 1 == 1 { 0 } else { *word });
             self.likeness.captured.extend(used.flat_map(u64::to_ne_bytes));
+            self.likeness.set_mark();
         }
     }
 
@@ -105,9 +121,11 @@ impl Engine {
     pub(super) fn spawning(&self, name: Option<&str>, stack: usize) -> Operation {
         let me = self.me_ref();
         let row = &me.row;
+        let of_new = &self.likeness;
         let alike = |s: &&Spawned| {
             let thread = &self.threads[s.thread.slot()];
-            (s.likeness.code, &s.likeness.captured, s.clock) == (self.likeness.code, &self.likeness.captured, me.clock)
+            (s.likeness.code, s.likeness.mark, s.clock) == (of_new.code, of_new.mark, me.clock)
+                && s.likeness.captured == of_new.captured
                 && (thread.name.as_deref(), thread.stack_size) == (name, stack)
                 && !thread.is_told_apart
         };
@@ -237,6 +255,10 @@ impl Engine {
         }
         let events = &graph.thread(self.current)[..self.me_ref().position];
         let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
+        let others = graph.ranks().iter().filter(|t| **t != self.current);
+        if events[run..].iter().map(|e| e.operation.a).eq(others.map(|t| u64::from(t.0))) {
+            return false; // all of them, as most often
+        }
         let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
         let mut others = graph.ranks().iter().filter(|t| !joined(**t));
         others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
