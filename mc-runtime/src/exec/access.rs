@@ -217,7 +217,7 @@ impl Engine {
         }
         or_return!(self.accesses_part(id));
         let step = self.after(id, site, old);
-        if frees && self.waits_left && !self.guide.decides() {
+        if frees && !self.guide.decides() && self.waits_left_of_current() {
             self.wake_left_of(location);
         }
         step
@@ -310,7 +310,16 @@ impl Engine {
     }
 
     /// Does a thread left of the running one wait at a guard? None begins to before another one runs.
-    pub(super) fn waits_left_of_current(&self) -> bool {
+    #[inline(always)]
+    fn waits_left_of_current(&mut self) -> bool {
+        if self.waits_left.is_none() {
+            self.waits_left = Some(self.finds_waits_left());
+        }
+        self.waits_left == Some(true)
+    }
+
+    #[inline(never)]
+    fn finds_waits_left(&self) -> bool {
         let left = self.explorer.graph.ranks().iter().take_while(|t| **t != self.current);
         left.filter_map(|t| self.threads.get(t.slot())).any(|t| t.state == State::Guard)
     }

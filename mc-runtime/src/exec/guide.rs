@@ -185,7 +185,8 @@ impl Engine {
 
     /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
     fn pick_to_explore(&self) -> Option<ThreadId> {
-        let able = || self.explorer.graph.ranks().iter().copied().filter(|t| self.can_move(*t));
+        let has_ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
+        let able = || self.explorer.graph.ranks().iter().copied().filter(|t| !has_ended(*t) && self.can_move(*t));
         let observes = |t: &ThreadId| self.explorer.observes(*t);
         let is_next = |t: &ThreadId| self.turns(*t) == 0 && !self.waits_to_write(*t) && !observes(t);
         let last = |t: &ThreadId| (observes(t), self.waits_to_write(*t), self.waits_behind_twin(*t), self.turns(*t));

@@ -215,8 +215,8 @@ pub(crate) struct Engine {
     replayed: usize,
     /// A thread left of the running one can move.
     preempt: bool,
-    /// One waits at a guard.
-    waits_left: bool,
+    /// One waits at a guard, if that was asked since the running one was resumed.
+    waits_left: Option<bool>,
     /// The resumed thread may make one event, where a guide decides each one.
     granted: bool,
     /// Who has the next turn, where that is known already.
@@ -311,7 +311,7 @@ impl Engine {
             prefix: 0,
             replayed: 0,
             preempt: false,
-            waits_left: false,
+            waits_left: None,
             granted: false,
             picked: None,
             cutting: false,

@@ -83,7 +83,7 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
         // SAFETY: a short borrow; our caller's promise.
         let e = unsafe { &mut *engine };
         e.current = thread;
-        e.waits_left = e.waits_left_of_current();
+        e.waits_left = None;
         e.shared.clear();
         let t = &mut e.threads[thread.slot()];
         t.state = if t.state == State::Abandoned { State::Abandoned } else { State::Ready };

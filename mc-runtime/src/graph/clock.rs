@@ -133,9 +133,10 @@ impl Clocks {
         let (at, rows, new) = self.new_row(known.max(others).max(extra));
         let (start, from) = (base.start() + 1, other.start() + 1);
         let (mine, theirs) = (&rows[start..start + known], &rows[from..from + others]);
-        let of = |row: &[u32], index: usize| row.get(index).copied().unwrap_or(0);
-        for (index, component) in new.iter_mut().enumerate() {
-            *component = of(mine, index).max(of(theirs, index));
+        new[..known].copy_from_slice(mine);
+        new[known..].fill(0);
+        for (component, other) in new.iter_mut().zip(theirs) {
+            *component = (*component).max(*other);
         }
         if count > 0 {
             new[also] = new[also].max(count);

@@ -298,8 +298,11 @@ impl Graph {
     fn remove_thread(&mut self, thread: ThreadId) {
         self.parents[thread.slot()] = EventId::INIT;
         self.twins[thread.slot()] = None;
-        self.ranks.retain(|t| *t != thread);
-        while self.parents.len() > 1 && !self.ranks.contains(&ThreadId(self.parents.len() as u32 - 1)) {
+        // As a rule it is the last of them, and so has the highest slot.
+        let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
+        self.ranks.remove(rank);
+        let exists = |ranks: &[ThreadId], slot: usize| ranks.iter().rev().any(|t| t.slot() == slot);
+        while self.parents.len() > 1 && !exists(&self.ranks, self.parents.len() - 1) {
             self.parents.pop();
             self.twins.pop();
         }
