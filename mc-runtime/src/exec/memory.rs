@@ -1,6 +1,7 @@
 //! What shims tell about memory: non-atomic accesses, frees, clocks that are left behind, objects of statics.
 
 use super::access::is_static;
+use super::arena::Block;
 use super::cells::Access;
 use super::left::{Clocks, Left};
 use super::thread::{State, Thread};
@@ -89,6 +90,11 @@ impl Engine {
         self.is_ordered(id.thread, id.index, u32::MAX)
     }
 
+    /// Is the address in the arenas, in this block if in any, and not in use?
+    pub(super) fn is_freed(&self, at: usize, block: Option<Block>) -> bool {
+        block.is_none_or(|b| b.freed) && self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at))
+    }
+
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
         let until = (self.me().position, self.left.made());
@@ -115,7 +121,7 @@ impl Engine {
         self.me().activity += 1;
         let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
-        if self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at)) && block.is_none_or(|b| b.freed) {
+        if self.is_freed(at, block) {
             let message = format!("non-atomic {what} of memory that was freed");
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
@@ -290,11 +296,6 @@ impl Engine {
     /// Is the address, which is in no arena, in memory that outlives the execution, and that nobody puts back? That is neither on a stack, nor a static, nor of a handle.
     pub(super) fn outlives_outside(&self, at: usize) -> bool {
         self.heap.as_ref().is_some_and(|h| !h.rehearsal) && self.is_outside(at)
-    }
-
-    /// The same of any address.
-    pub(super) fn outlives_at(&self, at: usize) -> bool {
-        self.heap.as_ref().is_some_and(|h| h.block(at).is_none()) && self.outlives_outside(at)
     }
 
     fn is_outside(&self, at: usize) -> bool {

@@ -198,15 +198,15 @@ impl Engine {
             return step;
         }
         self.me().activity += 1;
-        if self.heap.as_ref().is_some_and(|h| h.is_dead(at)) {
+        let block = self.heap.as_mut().and_then(|h| h.watch(at));
+        if self.is_freed(at, block) {
             return Some(self.access_freed(operation, site));
         }
-        let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return Some(self.uninitialised(maker, "read", site));
         }
         let old = self.locations.read_at(at, operation.width);
-        if operation.result(old).is_some_and(|new| new != old) && self.outlives_at(at) {
+        if operation.result(old).is_some_and(|new| new != old) && block.is_none() && self.outlives_outside(at) {
             return Some(self.outlived(site));
         }
         #[cfg(feature = "unmodified")]

@@ -128,14 +128,17 @@ impl Clocks {
 
     /// Makes that row.
     fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
-        let (known, others) = (self.row(base).len(), self.row(other).len());
-        let extra = if count > 0 { also + 1 } else { 0 };
-        let (at, rows, new) = self.new_row(known.max(others).max(extra));
-        let (start, from) = (base.start() + 1, other.start() + 1);
-        let (mine, theirs) = (&rows[start..start + known], &rows[from..from + others]);
-        new[..known].copy_from_slice(mine);
-        new[known..].fill(0);
-        for (component, other) in new.iter_mut().zip(theirs) {
+        // As a rule one of them has all that there is room for.
+        let (longer, shorter) =
+            if self.row(base).len() < self.row(other).len() { (other, base) } else { (base, other) };
+        let (most, fewer) = (self.row(longer).len(), self.row(shorter).len());
+        let (at, rows, new) = self.new_row(if count > 0 { most.max(also + 1) } else { most });
+        let row = |row: ClockRef, len: usize| &rows[row.start() + 1..][..len];
+        new[..most].copy_from_slice(row(longer, most));
+        if most < new.len() {
+            new[most..].fill(0);
+        }
+        for (component, other) in new.iter_mut().zip(row(shorter, fewer)) {
             *component = (*component).max(*other);
         }
         if count > 0 {
