@@ -40,7 +40,7 @@ impl Engine {
                 me.forget_tries();
                 return Some(id);
             }
-            match self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site) {
+            match self.explorer.add_at(thread, operation, location, index, Reading::Coherent, site) {
                 Some(id) => break id,
                 None => self.me().unreadable.push(write),
             }

@@ -271,7 +271,7 @@ impl Engine {
                     let first = self.explorer.earliest(thread, location);
                     if first < newest {
                         let index = first + sampler.below((newest - first) as u64) as usize;
-                        added = self.explorer.add_at(thread, operation, location, index, Reading::Consistent, site);
+                        added = self.explorer.add_at(thread, operation, location, index, Reading::Coherent, site);
                     }
                 }
                 let id =

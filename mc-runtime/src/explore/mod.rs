@@ -47,13 +47,13 @@ pub(crate) struct Explorer {
     taken: u64,
 }
 
-/// How much `Explorer::add_at` has to look at.
+/// What `Explorer::add_at` is told about the write that is read, or stands directly before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// The graph is known to be consistent (it was, when the schedule was made), or the newest write is read.
+    /// It is the newest. Or a schedule says so: if coherence allows it, the graph is consistent, as it was when that was made.
     Any,
-    /// It is not.
-    Consistent,
+    /// Coherence allows it. Whether the graph is consistent is not known.
+    Coherent,
 }
 
 /// What `Explorer::next` found.
@@ -152,9 +152,12 @@ impl Explorer {
 
     /// Puts other choices than the one that was made into the frontier, so that the latest in modification order comes out first. `tried`: values that are read in vain.
     fn push_others(&mut self, id: EventId, others: Range<usize>, tried: &[u64]) {
-        if self.leaves_reads_out(id.thread) {
-            return;
+        if !self.leaves_reads_out(id.thread) {
+            self.push_choices(id, others, tried);
         }
+    }
+
+    fn push_choices(&mut self, id: EventId, others: Range<usize>, tried: &[u64]) {
         let event = *self.graph.event(id);
         for index in others {
             let write = self.graph.mo_at(event.location, index);
@@ -200,9 +203,11 @@ impl Explorer {
         site: Site,
     ) -> Option<EventId> {
         let newest = self.graph.mo(location).len();
-        if index != newest && !(self.earliest(thread, location)..newest).contains(&index) {
+        let is_coherent = || index == newest || (self.earliest(thread, location)..newest).contains(&index);
+        if reading == Reading::Any && !is_coherent() {
             return None;
         }
+        debug_assert!(is_coherent(), "who says that it is coherent has looked");
         let write = self.graph.mo_at(location, index);
         let old = self.graph.value(location, write);
         let store = operation.code == Code::Store;
@@ -216,7 +221,7 @@ impl Explorer {
         let new = New { added_max, ..new };
         let len = self.graph.len();
         let id = self.graph.add(&new, site);
-        if reading == Reading::Consistent && !added_max && !self.order_exists(Suspect::Event(id)) {
+        if reading == Reading::Coherent && !added_max && !self.order_exists(Suspect::Event(id)) {
             self.graph.truncate(len);
             return None;
         }
@@ -230,11 +235,14 @@ impl Explorer {
     /// Puts what else the last event could read into the frontier: a load, or a failed compare-exchange, that was added by `add_at`. `tried`: values that are read in vain,
     /// but for the newest write, at which a thread may be stuck for ever.
     pub(crate) fn add_other_reads(&mut self, id: EventId, tried: &[u64]) {
+        if self.leaves_reads_out(id.thread) {
+            return;
+        }
         let location = self.graph.event(id).location;
         let first = coherence::earliest(&self.graph, location, id.thread, id.index as usize);
         let newest = self.graph.mo(location).len();
-        self.push_others(id, first..newest, tried);
-        self.push_others(id, newest..newest + 1, &[]);
+        self.push_choices(id, first..newest, tried);
+        self.push_choices(id, newest..newest + 1, &[]);
     }
 
     /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have

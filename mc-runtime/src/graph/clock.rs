@@ -95,6 +95,7 @@ impl Clocks {
 
     /// Forgets all rows made since `mark`.
     pub(crate) fn truncate(&mut self, mark: u32) {
+        debug_assert!(mark <= self.mark(), "rows are forgotten, and none comes back");
         self.end = mark as usize;
     }
 
