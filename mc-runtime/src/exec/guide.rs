@@ -185,6 +185,7 @@ impl Engine {
 
     /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
     fn pick_to_explore(&self) -> Option<ThreadId> {
+        // Where there are many, most have.
         let has_ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
         let able = || self.explorer.graph.ranks().iter().copied().filter(|t| !has_ended(*t) && self.can_move(*t));
         let observes = |t: &ThreadId| self.explorer.observes(*t);

@@ -257,7 +257,7 @@ impl Engine {
         let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
         let others = graph.ranks().iter().filter(|t| **t != self.current);
         if events[run..].iter().map(|e| e.operation.a).eq(others.map(|t| u64::from(t.0))) {
-            return false; // all of them, as most often
+            return false; // all others were, as most often
         }
         let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
         let mut others = graph.ranks().iter().filter(|t| !joined(**t));

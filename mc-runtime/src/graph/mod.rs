@@ -301,8 +301,7 @@ impl Graph {
         // As a rule it is the last of them, and so has the highest slot.
         let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
         self.ranks.remove(rank);
-        let exists = |ranks: &[ThreadId], slot: usize| ranks.iter().rev().any(|t| t.slot() == slot);
-        while self.parents.len() > 1 && !exists(&self.ranks, self.parents.len() - 1) {
+        while self.parents.len() > 1 && self.ranks.iter().rev().all(|t| t.slot() + 1 != self.parents.len()) {
             self.parents.pop();
             self.twins.pop();
         }
