@@ -4,6 +4,7 @@
 
 use crate::ids::{EventId, ThreadId};
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 /// A row of [`Clocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +102,13 @@ impl Clocks {
 
     /// The components of a row; those beyond its end are 0.
     pub(crate) fn row(&self, clock: ClockRef) -> &[u32] {
+        &self.data[self.components(clock)]
+    }
+
+    /// Where they lie.
+    fn components(&self, clock: ClockRef) -> Range<usize> {
         let at = clock.start();
-        &self.data[at + 1..at + 1 + self.data[at] as usize]
+        at + 1..at + 1 + self.data[at] as usize
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
@@ -115,35 +121,42 @@ impl Clocks {
     ) -> ClockRef {
         let own = own.map_or(usize::MAX, ThreadId::slot);
         let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
-        let b = self.row(base);
+        let (at, others) = (self.components(base), self.components(other));
+        let b = &self.data[at.clone()];
         let known = |i: usize| b.get(i).copied().unwrap_or(0);
         let grows = || {
-            let o = self.row(other).iter().enumerate();
+            let o = self.data[others.clone()].iter().enumerate();
             base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
         };
         if (count == 0 || count <= known(also)) && !grows() {
             return base;
         }
-        self.join_anew(base, other, (also, count), own)
+        self.join_anew(at, others, (also, count), own)
     }
 
-    /// Makes that row.
-    fn join_anew(&mut self, base: ClockRef, other: ClockRef, (also, count): (usize, u32), own: usize) -> ClockRef {
+    /// Makes that row, of two that lie there.
+    fn join_anew(
+        &mut self,
+        base: Range<usize>,
+        other: Range<usize>,
+        (also, count): (usize, u32),
+        own: usize,
+    ) -> ClockRef {
         // As a rule one of them has all that there is room for.
-        let (longer, shorter) =
-            if self.row(base).len() < self.row(other).len() { (other, base) } else { (base, other) };
-        let (most, fewer) = (self.row(longer).len(), self.row(shorter).len());
+        let (longer, shorter) = if base.len() < other.len() { (other, base) } else { (base, other) };
+        let most = longer.len();
         let (at, rows, new) = self.new_row(if count > 0 { most.max(also + 1) } else { most });
-        let row = |row: ClockRef, len: usize| &rows[row.start() + 1..][..len];
-        new[..most].copy_from_slice(row(longer, most));
-        if most < new.len() {
-            new[most..].fill(0);
-        }
-        for (component, other) in new.iter_mut().zip(row(shorter, fewer)) {
+        new[..most].copy_from_slice(&rows[longer]);
+        for (component, other) in new.iter_mut().zip(&rows[shorter]) {
             *component = (*component).max(*other);
         }
-        if count > 0 {
+        if also < most {
             new[also] = new[also].max(count);
+        } else if count > 0 {
+            new[also] = count;
+            if also > most {
+                new[most..also].fill(0);
+            }
         }
         if own < new.len() {
             new[own] = 0;
