@@ -52,7 +52,7 @@ pub(crate) fn print_apart() {
 
 fn remember(engine: &mut Engine, message: &str, info: &PanicHookInfo<'_>) {
     let site = info.location().map(|l| (l.file().to_owned(), l.line()));
-    let slot = engine.current.slot();
+    let slot = engine.current().slot();
     engine.threads[slot].panicked = Some(Panicked { message: message.to_owned(), site });
 }
 
@@ -115,7 +115,7 @@ pub(crate) unsafe extern "C" fn pthread_setspecific(
     key: libc::pthread_key_t,
     value: *const libc::c_void,
 ) -> libc::c_int {
-    with_engine(|e| e.threads[e.current.slot()].rounds.clear());
+    with_engine(|e| e.threads.me_mut().rounds.clear());
     static REAL: Original = Original::new(c"pthread_setspecific");
     let Some(real) = REAL.find() else { return libc::ENOSYS };
     // SAFETY: as in `pthread_create`.
@@ -130,7 +130,7 @@ fn uncontrolled(engine: &mut Engine) {
         _ => "Use `mc::thread` there (or `#[mc::shim]` on the item), so that the thread is part of the check.",
     };
     let message = format!("uncontrolled: the test starts a real thread{place}, which cannot be scheduled\n{help}");
-    let thread = engine.current;
+    let thread = engine.current();
     engine.record(Found { kind: FailureKind::Uncontrolled, message, thread, site });
 }
 

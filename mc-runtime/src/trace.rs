@@ -193,7 +193,7 @@ impl Engine {
     /// Tells the tracer of a non-atomic access.
     pub(crate) fn trace_cell(&mut self, what: &str, site: Site) {
         if self.tracer.is_some() {
-            let event = self.trace_event(self.current, format!("{what} of plain memory"), site);
+            let event = self.trace_event(self.current(), format!("{what} of plain memory"), site);
             self.tell(event);
         }
     }

@@ -80,7 +80,7 @@ impl Engine {
             or_return!(self.look_for_spin(at, operation, site, frame));
         }
         self.close();
-        if settled || self.me_ref().position < self.explorer.graph.thread(self.current).len() {
+        if settled || self.me_ref().position < self.explorer.graph.thread(self.current()).len() {
             self.replay_access(at, operation, site, frame)
         } else {
             self.new_access(at, operation, site, frame)
@@ -122,8 +122,8 @@ impl Engine {
         if value.is_some() != writes {
             return self.diverged(id, &describe(operation), site);
         }
-        if writes && self.explorer.observes(self.current) {
-            return self.is_no_observer(self.current); // it has not written at the newest value
+        if writes && self.explorer.observes(self.current()) {
+            return self.is_no_observer(self.current()); // it has not written at the newest value
         }
         self.explorer.graph.refresh(id, operation.a, operation.b, value.unwrap_or(0));
         if reads && !settled {
@@ -185,7 +185,7 @@ impl Engine {
         or_return!(self.tries_value(at, operation, location, site, frame));
         let id = if operation.meets() {
             or_return!(self.is_crowded(operation, location));
-            self.explorer.meet(self.current, *operation, location, site)
+            self.explorer.meet(self.current(), *operation, location, site)
         } else if self.tries(operation, site) {
             match self.try_read(*operation, location, site) {
                 Some(id) => id,
@@ -197,11 +197,11 @@ impl Engine {
                 Err(step) => return step,
             }
         } else {
-            self.explorer.add_access(self.current, operation, location, &[], site)
+            self.explorer.add_access(self.current(), operation, location, &[], site)
         };
         let event = self.explorer.graph.event(id);
-        if event.writes && self.explorer.observes(self.current) {
-            return self.is_no_observer(self.current);
+        if event.writes && self.explorer.observes(self.current()) {
+            return self.is_no_observer(self.current());
         }
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
@@ -211,7 +211,7 @@ impl Engine {
         }
         // What a destructor knows by the clocks that were left for it, its thread does not know afterwards.
         let for_good = self.me_ref().acquired().next().is_none();
-        let maker = self.locations.maker(location, self.current, for_good);
+        let maker = self.locations.maker(location, self.current(), for_good);
         if let Some(maker) = maker.and_then(|m| self.unordered(m)) {
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
@@ -251,7 +251,7 @@ impl Engine {
         let graph = &self.explorer.graph;
         let arrived = |read: &EventId| graph.event(*read).operation.code == Code::Arrive;
         let comes = |t: &&ThreadId| {
-            **t == self.current || graph.reads(location).iter().any(|read| read.thread == **t && arrived(read))
+            **t == self.current() || graph.reads(location).iter().any(|read| read.thread == **t && arrived(read))
         };
         let crowded = operation.code == Code::Arrive && graph.ranks().iter().filter(comes).count() as u64 > operation.a;
         crowded.then(|| self.learn_now(BARRIER_ORDER))
@@ -320,7 +320,7 @@ impl Engine {
 
     #[inline(never)]
     fn finds_waits_left(&self) -> bool {
-        let left = self.explorer.graph.ranks().iter().take_while(|t| **t != self.current);
+        let left = self.explorer.graph.ranks().iter().take_while(|t| **t != self.current());
         left.filter_map(|t| self.threads.get(t.slot())).any(|t| t.state == State::Guard)
     }
 
@@ -328,7 +328,7 @@ impl Engine {
     #[inline(never)]
     fn wake_left_of(&mut self, location: LocationId) {
         let graph = &self.explorer.graph;
-        let left = graph.ranks().iter().take_while(|t| **t != self.current);
+        let left = graph.ranks().iter().take_while(|t| **t != self.current());
         self.preempt |= left.into_iter().any(|t| {
             let thread = &self.threads[t.slot()];
             thread.state == State::Guard
@@ -345,7 +345,7 @@ impl Engine {
 
     /// The name of the running thread's next event.
     pub(super) fn next_event(&self) -> EventId {
-        self.current.event(self.threads[self.current.slot()].position)
+        self.current().event(self.threads.me().position)
     }
 }
 

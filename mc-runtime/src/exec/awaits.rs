@@ -29,7 +29,7 @@ impl Engine {
     /// Adds a read that may be taken back. `None`: there is nothing left to try.
     #[inline(never)]
     pub(super) fn try_read(&mut self, operation: Operation, location: LocationId, site: Site) -> Option<EventId> {
-        let thread = self.current;
+        let thread = self.current();
         let id = loop {
             let index = self.untried(thread, &operation, location, site)?;
             let write = self.explorer.graph.mo_at(location, index);
@@ -67,7 +67,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn take_back(&mut self, open: Open) {
         let Open { read, clock, left } = open;
-        let thread = self.current;
+        let thread = self.current();
         let event = self.explorer.graph.event(read);
         let value = self.explorer.graph.value(event.location, event.rf);
         let stamp = event.stamp as usize;
@@ -99,7 +99,7 @@ impl Engine {
     #[inline(never)]
     fn close_read(&mut self, read: EventId) {
         self.loses_guard(read);
-        let me = &mut self.threads[self.current.slot()];
+        let me = self.threads.me_mut();
         me.open = None;
         self.explorer.add_other_reads(read, &me.tried);
         me.forget_tries();
@@ -141,11 +141,11 @@ impl Engine {
     /// Nobody can move: threads that wait in an await read the newest write for ever.
     pub(super) fn stop_awaits(&mut self) {
         for rank in 0..self.explorer.graph.ranks().len() {
-            self.current = self.explorer.graph.ranks()[rank];
+            self.threads.run(self.explorer.graph.ranks()[rank]);
             let thread = self.me_ref();
             let Some(w) = thread.waiting.filter(|_| thread.state == State::Await) else { continue };
             let newest = self.explorer.graph.mo(w.location).len();
-            let read = self.explorer.add_at(self.current, w.operation, w.location, newest, Reading::Any, w.site);
+            let read = self.explorer.add_at(self.current(), w.operation, w.location, newest, Reading::Any, w.site);
             debug_assert!(read.is_some(), "the newest write can always be read");
             self.executed_event();
             let _: Step<()> = self.block(BlockReason::Spin, 1, w.site);
@@ -158,7 +158,7 @@ impl Engine {
         if !self.leaves_awaits_out() || !self.me_ref().rounds.touched.is_empty() {
             return false;
         }
-        let last = self.me_ref().position.checked_sub(1).map(|last| self.current.event(last));
+        let last = self.me_ref().position.checked_sub(1).map(|last| self.current().event(last));
         last.map(|id| self.explorer.graph.event(id)).is_some_and(|event| {
             let old = event.reads() && event.rf != self.explorer.graph.mo_max(event.location);
             (old || reads == NO_ROUND) && (event.settled || !event.added_max)

@@ -17,7 +17,7 @@ impl Engine {
         let me = self.me_ref();
         let mut clock = me.clock;
         if let Some(last) = me.position.checked_sub(1) {
-            let seen = self.explorer.graph.prefix(self.current.event(last));
+            let seen = self.explorer.graph.prefix(self.current().event(last));
             for thread in self.explorer.graph.ranks() {
                 let sleeps = &self.threads[thread.slot()].sleeps;
                 let before = sleeps.iter().rev().find(|(events, _)| *events < seen.of(*thread));

@@ -75,7 +75,7 @@ impl Engine {
         let short = self.threads().filter(did_less);
         let thread = short.min_by_key(waits_for_others).expect("some thread did");
         let id = thread.event(self.threads[thread.slot()].position);
-        self.current = thread;
+        self.threads.run(thread);
         let _: super::Step<()> = self.diverged(id, "nothing more", None);
     }
 
@@ -116,8 +116,8 @@ impl Engine {
 
     /// Where the running thread made its last event.
     pub(crate) fn last_site(&self) -> Option<(String, u32)> {
-        let last = self.threads.get(self.current.slot())?.position.checked_sub(1)?;
-        let id = self.current.event(last);
+        let last = self.threads.get(self.current().slot())?.position.checked_sub(1)?;
+        let id = self.current().event(last);
         let known = self.explorer.graph.contains(id).then(|| self.explorer.graph.site(id)).flatten()?;
         Some((known.file().to_owned(), known.line()))
     }

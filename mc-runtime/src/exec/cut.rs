@@ -42,7 +42,7 @@ impl Engine {
     #[cold]
     pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
         let site = site.map(|s| (s.file().to_owned(), s.line()));
-        self.record(Found { kind, message, thread: self.current, site });
+        self.record(Found { kind, message, thread: self.current(), site });
         self.cut_step()
     }
 

@@ -116,7 +116,7 @@ impl Engine {
     /// The running thread has come to an access: what a sampler has to know of it before it is made.
     pub(super) fn announce(&mut self, at: usize, operation: &Operation) {
         if let Guide::Sample(sampler) = &mut self.guide {
-            sampler.announce(self.current, Pending { at, writes: operation.code != Code::Load });
+            sampler.announce(self.threads.running(), Pending { at, writes: operation.code != Code::Load });
         }
     }
 
@@ -135,7 +135,7 @@ impl Engine {
             self.announce(at, operation);
         }
         let picked = self.pick();
-        if picked == Some(self.current) {
+        if picked == Some(self.current()) {
             self.granted = false;
             return true;
         }
@@ -213,13 +213,13 @@ impl Engine {
     pub(super) fn is_ahead(&self) -> bool {
         // Now and then is enough.
         const OFTEN: usize = if cfg!(feature = "axioms") { 1 } else { 16 };
-        self.explorer.graph.thread(self.current).len().is_multiple_of(OFTEN) && self.has_had_more_turns()
+        self.explorer.graph.thread(self.current()).len().is_multiple_of(OFTEN) && self.has_had_more_turns()
     }
 
     #[inline(never)]
     fn has_had_more_turns(&self) -> bool {
-        let mine = self.turns(self.current);
-        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
+        let mine = self.turns(self.current());
+        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current());
         let is_next = |t| !self.waits_to_write(t) && !self.explorer.observes(t);
         mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && is_next(t))
     }
@@ -254,7 +254,7 @@ impl Engine {
         location: LocationId,
         site: Site,
     ) -> Result<EventId, Step<Accessed>> {
-        let thread = self.current;
+        let thread = self.current();
         let newest = self.explorer.graph.mo(location).len();
         let events = self.explorer.graph.len();
         match &mut self.guide {
@@ -289,7 +289,7 @@ impl Engine {
         let message = format!(
             "the test does not do the same each time: {} did `{}` at {} before, and does `{found}` at {} now\n\
              The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",
-            self.thread_name(self.current),
+            self.thread_name(self.current()),
             super::access::describe(&graph.event(id).operation),
             place(graph.site(id)),
             place(site),

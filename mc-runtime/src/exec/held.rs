@@ -43,11 +43,12 @@ impl Engine {
             Step::Inert => return Step::Inert,
             Step::Cut => return Step::Cut,
         }
-        if let Some(other) = self.held.iter().find(|h| h.thread == self.current && h.at == at && (h.writes || writes)) {
+        if let Some(other) = self.held.iter().find(|h| h.thread == self.current() && h.at == at && (h.writes || writes))
+        {
             let what = |writes| if writes { "writes" } else { "reads" };
             let message = format!(
                 "data race: {} {} at {} what is still accessed by the pointer of {}, which {} it",
-                self.thread_name(self.current),
+                self.thread_name(self.current()),
                 what(writes),
                 place(site),
                 place(other.site),
@@ -56,7 +57,7 @@ impl Engine {
             return self.fail(FailureKind::DataRace, message, site);
         }
         let number = self.held.last().map_or(0, |h| h.number + 1);
-        let (thread, activity, events) = (self.current, self.me().activity, self.me().position);
+        let (thread, activity, events) = (self.current(), self.me().activity, self.me().position);
         let left = self.left.made();
         self.held.push(Held { number, thread, at, size, writes, activity, events, left, site });
         Step::Done(number)

@@ -76,7 +76,7 @@ impl Engine {
             self.me().shared_accesses += 1;
         }
         let events = self.me_ref().position as u32;
-        let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: false, place };
+        let touch = Touch { thread: self.current(), events, left: self.left.made(), writes, atomic: false, place };
         self.touch(at, size, touch);
         if !self.stack.holds(at) {
             let _: Option<Step<()>> = self.touches(at, size);
@@ -155,7 +155,7 @@ impl Engine {
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
         let place = self.told.spots.in_source(site);
-        let touch = Touch { thread: self.current, events, left: u32::MAX, writes, atomic: true, place };
+        let touch = Touch { thread: self.current(), events, left: u32::MAX, writes, atomic: true, place };
         self.touch(at, size, touch);
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
@@ -166,7 +166,7 @@ impl Engine {
     pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let (events, left) = (self.me_ref().position as u32, self.left.made());
         let place = self.told.spots.in_source(site);
-        self.touch(at, size, Touch { thread: self.current, events, left, writes, atomic: true, place });
+        self.touch(at, size, Touch { thread: self.current(), events, left, writes, atomic: true, place });
     }
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
@@ -280,13 +280,13 @@ impl Engine {
         let Some(other) = race else { return };
         let message = format!(
             "{} frees memory that {} {}s at {}, and that access does not happen before the free",
-            self.thread_name(self.current),
+            self.thread_name(self.current()),
             self.thread_name(other.thread),
             other.verb(),
             self.where_is(other.place),
         );
         let site = symbols::source(self.told.spots.place(other.place));
-        self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current, site });
+        self.record(Found { kind: FailureKind::UseAfterFree, message, thread: self.current(), site });
     }
 
     /// Is the address where an `Arc` of std's counts its owners or its `Weak`s? These are the first two words of a block.
@@ -338,7 +338,7 @@ impl Engine {
         if freed {
             let place = self.told.spots.in_code(code, &mut self.told.calls);
             let events = self.me_ref().position as u32;
-            let touch = Touch { thread: self.current, events, left: self.left.made(), writes, atomic: true, place };
+            let touch = Touch { thread: self.current(), events, left: self.left.made(), writes, atomic: true, place };
             self.misses_blocks(at, size, touch);
         }
         freed

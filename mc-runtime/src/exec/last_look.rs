@@ -43,7 +43,7 @@ impl Engine {
 
     /// Is it the running thread that looks?
     pub(crate) fn is_looking(&self) -> bool {
-        self.looking == Some(self.current)
+        self.looking == Some(self.current())
     }
 
     /// The running thread has looked, or cannot without waiting. It stops.
@@ -55,7 +55,7 @@ impl Engine {
         if let Some(looked) = saw
             && let Some(mut found) = self.failure.take()
         {
-            let thread = self.current;
+            let thread = self.current();
             let site = self.me().waiting.and_then(|w| w.site);
             let name = self.thread_name(thread);
             let wakers = match looked.wakers {

@@ -75,14 +75,17 @@ impl Engine {
     /// See [`Order::has`].
     pub(super) fn is_ordered(&self, thread: ThreadId, events: u32, left: u32) -> bool {
         let me = self.me_ref();
-        Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me }.has(thread, events, left)
+        Order { graph: &self.explorer.graph, left: &self.left, current: self.current(), me }.has(thread, events, left)
     }
 
     /// What plain memory was accessed by, and what it is to be held against.
     #[cfg(feature = "unmodified")]
     pub(super) fn shadow_and_order(&mut self) -> (&mut super::shadow::Shadow, Order<'_>) {
-        let me = &self.threads[self.current.slot()];
-        (&mut self.told.shadow, Order { graph: &self.explorer.graph, left: &self.left, current: self.current, me })
+        let me = self.threads.me();
+        (
+            &mut self.told.shadow,
+            Order { graph: &self.explorer.graph, left: &self.left, current: self.threads.running(), me },
+        )
     }
 
     /// Does the event `id` happen before this point of the running thread?
@@ -128,7 +131,7 @@ impl Engine {
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return self.uninitialised(maker, what, site);
         }
-        let (thread, events) = (self.current, events as u32);
+        let (thread, events) = (self.current(), events as u32);
         let new = Access { thread, events, left, site, writes };
         let mut cells = std::mem::take(&mut self.cells);
         let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
@@ -138,7 +141,7 @@ impl Engine {
         let Some(other) = race else { return Step::Done(()) };
         let message = format!(
             "data race: {} {what}s at {} what {} {} at {}, and neither happens before the other",
-            self.thread_name(self.current),
+            self.thread_name(self.current()),
             place(site),
             self.thread_name(other.thread),
             if other.writes { "writes" } else { "reads" },
@@ -157,7 +160,7 @@ impl Engine {
     pub(crate) fn uninitialised<T>(&mut self, maker: ThreadId, what: &str, site: Site) -> Step<T> {
         let message = format!(
             "data race: {} {what}s at {} what {} has allocated and initialised, and nothing orders that before",
-            self.thread_name(self.current),
+            self.thread_name(self.current()),
             place(site),
             self.thread_name(maker),
         );
@@ -275,8 +278,8 @@ impl Engine {
     /// Has every other thread ended, and does all that it did happen before this point of the running thread?
     fn knows_all(&self) -> bool {
         let me = self.me_ref();
-        let knows = |t: ThreadId| self.explorer.graph.knows(self.current, me.position, t) as usize;
-        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current);
+        let knows = |t: ThreadId| self.explorer.graph.knows(self.current(), me.position, t) as usize;
+        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current());
         let ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
         others().all(ended) && others().all(|t| knows(t) >= self.threads[t.slot()].position)
     }
@@ -286,7 +289,7 @@ impl Engine {
         let message = format!(
             "{} frees memory that {} accesses at {}, and that access does not happen before the free\n\
              If it is shared through a `std::sync::Arc`, use `mc::sync::Arc`: the counts of the other are not seen.",
-            self.thread_name(self.current),
+            self.thread_name(self.current()),
             self.thread_name(thread),
             place(site),
         );
@@ -314,7 +317,7 @@ impl Engine {
         }
         self.notes_left(at);
         let order = self.left.make();
-        self.left.leave(Left { at, thread: self.current, events, order }, kept);
+        self.left.leave(Left { at, thread: self.current(), events, order }, kept);
         self.left.tidy(kept);
     }
 

@@ -72,6 +72,7 @@ mod symmetry;
 #[cfg(feature = "unmodified")]
 pub(crate) mod tested_data;
 mod thread;
+mod thread_table;
 mod touched;
 mod turn;
 mod unsync;
@@ -113,6 +114,7 @@ use std::time::Instant;
 use symmetry::Likeness;
 pub use thread::HandleWords;
 pub(crate) use thread::{Body, Panicked, State, Thread};
+use thread_table::ThreadTable;
 pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
 pub(crate) use unwritten::look_twice;
@@ -171,10 +173,8 @@ pub(crate) struct Engine {
     pub explorer: Explorer,
     /// Who decides.
     pub guide: Guide,
-    /// By slot.
-    pub threads: Vec<Thread>,
-    /// The thread that runs.
-    pub current: ThreadId,
+    /// The threads, by slot.
+    pub threads: ThreadTable,
     /// The failure of this execution.
     pub failure: Option<Found>,
     /// What was learned (see `ops::learn`).
@@ -285,8 +285,7 @@ impl Engine {
             explorer: Explorer::new(options.memory_model, frontier),
             learned: learned::from_start(&options, &guide).collect(),
             guide,
-            threads: Vec::new(),
-            current: ThreadId::MAIN,
+            threads: ThreadTable::default(),
             failure: None,
             sections: Vec::new(),
             symmetry: options.reductions.symmetry,
@@ -362,7 +361,6 @@ impl Engine {
         self.order.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);
-        self.ensure_thread(ThreadId::MAIN);
         self.threads[0].state = State::Unstarted;
         self.locations.reset();
         self.locations.remembers_parts = self.loops.any() && !self.guide.decides();
@@ -396,13 +394,6 @@ impl Engine {
         }
     }
 
-    fn ensure_thread(&mut self, thread: ThreadId) {
-        let needed = thread.slot() + 1;
-        if self.threads.len() < needed {
-            self.threads.resize_with(needed, Thread::default);
-        }
-    }
-
     /// Is it still replaying its prefix?
     fn replaying(&self) -> bool {
         self.replayed < self.prefix
@@ -413,12 +404,17 @@ impl Engine {
         id.is_init() || (id.index as usize) < self.threads[id.thread.slot()].position
     }
 
+    /// The thread that runs.
+    pub(crate) fn current(&self) -> ThreadId {
+        self.threads.running()
+    }
+
     fn me(&mut self) -> &mut Thread {
-        &mut self.threads[self.current.slot()]
+        self.threads.me_mut()
     }
 
     fn me_ref(&self) -> &Thread {
-        &self.threads[self.current.slot()]
+        self.threads.me()
     }
 
     /// Does chance decide?
@@ -453,8 +449,9 @@ impl Engine {
     /// An event of the running thread was executed.
     #[inline(always)]
     fn executed_event(&mut self) {
-        let me = &mut self.threads[self.current.slot()];
-        self.order.push(self.current.event(me.position));
+        let current = self.current();
+        let me = self.threads.me_mut();
+        self.order.push(current.event(me.position));
         me.position += 1;
         me.activity += 1;
         me.waiting = None;
@@ -473,6 +470,6 @@ impl Engine {
     pub(crate) fn current_is_unwinding(&self) -> bool {
         // Only where coroutines share a thread, and another is suspended in the middle of unwinding, can std mean that one.
         let own = self.options.threads == Threads::Os;
-        own || self.unwinding_suspended == 0 || self.threads[self.current.slot()].panicked.is_some()
+        own || self.unwinding_suspended == 0 || self.threads.me().panicked.is_some()
     }
 }

@@ -195,8 +195,8 @@ impl Engine {
         if self.explorer.observers == 0 {
             return None;
         }
-        if self.explorer.observes(self.current) {
-            return (!may_look(operation.code)).then(|| self.is_no_observer(self.current));
+        if self.explorer.observes(self.current()) {
+            return (!may_look(operation.code)).then(|| self.is_no_observer(self.current()));
         }
         if operation.code == Code::Join { None } else { self.acts_among_observers() }
     }
@@ -207,8 +207,8 @@ impl Engine {
         if self.explorer.observers == 0 {
             return None;
         }
-        if self.explorer.observes(self.current) {
-            return (!looks).then(|| self.is_no_observer(self.current));
+        if self.explorer.observes(self.current()) {
+            return (!looks).then(|| self.is_no_observer(self.current()));
         }
         self.acts_among_observers()
     }
@@ -233,40 +233,40 @@ impl Engine {
 
     /// Does the end of the thread happen before this point of the running thread?
     fn has_ended_before_me(&self, thread: ThreadId) -> bool {
-        let known = self.explorer.graph.knows(self.current, self.me_ref().position, thread) as usize;
+        let known = self.explorer.graph.knows(self.current(), self.me_ref().position, thread) as usize;
         self.threads[thread.slot()].state == State::Ended && known >= self.position(thread)
     }
 
     /// Is there an event on which this observer depends, and which the running thread knows only since it has joined observers?
     fn tells_me_news(&self, observer: ThreadId) -> bool {
         let graph = &self.explorer.graph;
-        let events = &graph.thread(self.current)[..self.me_ref().position];
+        let events = &graph.thread(self.current())[..self.me_ref().position];
         let run = events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
         let before = events.len() - run;
         let joined = || events[before..].iter().map(|e| e.rf).filter(|end| !self.explorer.observes(end.thread));
         let end = observer.event(self.position(observer) - 1);
         let depends = graph.prefix(end);
         let knows = |thread: ThreadId, count: u32| {
-            graph.knows(self.current, before, thread) >= count
+            graph.knows(self.current(), before, thread) >= count
                 || joined().any(|end| graph.past(end.thread, end.index as usize + 1).of(thread) >= count)
         };
         let mut others = graph.ranks().iter().copied();
-        others.any(|t| t != self.current && !self.explorer.observes(t) && !knows(t, depends.of(t)))
+        others.any(|t| t != self.current() && !self.explorer.observes(t) && !knows(t, depends.of(t)))
     }
 
     /// The running thread leaves its clock at the address of a count.
     #[inline(always)]
     pub(super) fn notes_left(&mut self, at: usize) {
-        if self.explorer.observers != 0 && self.explorer.observes(self.current) {
-            let changes = changes_of(&mut self.observers.changes, self.current);
+        if self.explorer.observers != 0 && self.explorer.observes(self.current()) {
+            let changes = changes_of(&mut self.observers.changes, self.threads.running());
             changes.left.push(at);
         }
     }
 
     /// See `ops::returns_nothing`.
     pub(crate) fn returns_nothing(&mut self, at: usize, size: usize) {
-        if self.explorer.observes(self.current) {
-            changes_of(&mut self.observers.changes, self.current).nothing = at..at + size;
+        if self.explorer.observes(self.current()) {
+            changes_of(&mut self.observers.changes, self.threads.running()).nothing = at..at + size;
         }
     }
 

@@ -78,7 +78,7 @@ impl Engine {
     }
 
     fn uncontrolled(&self, message: String) -> Found {
-        Found { kind: FailureKind::Uncontrolled, message, thread: self.current, site: symbols::caller() }
+        Found { kind: FailureKind::Uncontrolled, message, thread: self.current(), site: symbols::caller() }
     }
 
     /// The running thread is about to spawn another: fails if it has reached out before.
@@ -90,7 +90,7 @@ impl Engine {
 
     /// The running thread has opened a file.
     pub(crate) fn open_file(&mut self, number: c_int) {
-        let last = (self.current, self.me().position as u32);
+        let last = (self.current(), self.me().position as u32);
         self.outside.files.push(File { number, last });
     }
 
@@ -103,7 +103,7 @@ impl Engine {
         let me = self.me();
         me.rounds.clear(); // the place in the file is no part of a state
         let events = me.position as u32;
-        self.outside.files[at].last = (self.current, events);
+        self.outside.files[at].last = (self.current(), events);
         ordered
     }
 

@@ -63,7 +63,7 @@ impl Engine {
     fn add_plain(&mut self, operation: &Operation, rf: EventId, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {
-                self.explorer.add_choice(self.current, operation, site);
+                self.explorer.add_choice(self.current(), operation, site);
                 return Ok(0);
             }
             Code::Choose => match self.guide.choose(self.explorer.graph.len(), operation.a) {
@@ -76,7 +76,7 @@ impl Engine {
             },
             _ => 0,
         };
-        self.explorer.graph.add_plain(self.current, operation, rf, value, site);
+        self.explorer.graph.add_plain(self.current(), operation, rf, value, site);
         Ok(value)
     }
 
@@ -102,7 +102,7 @@ impl Engine {
         match self.plain(operation, EventId::INIT, site) {
             Step::Done(slot) => {
                 let child = ThreadId(slot as u32);
-                self.ensure_thread(child);
+                self.threads.ensure(child);
                 self.spawned(child, activity);
                 let clock = self.me().clock;
                 let thread = &mut self.threads[child.slot()];
@@ -125,7 +125,7 @@ impl Engine {
 
     /// The first event of a spawned thread.
     pub(crate) fn begin_thread(&mut self) -> Step<u64> {
-        let spawn = self.explorer.graph.parent(self.current);
+        let spawn = self.explorer.graph.parent(self.current());
         self.plain(Operation::plain(Code::Begin), spawn, None)
     }
 
@@ -161,7 +161,7 @@ impl Engine {
     pub(crate) fn assume_false<T>(&mut self, site: Site) -> Step<T> {
         or_return!(self.enter());
         self.close();
-        let new = self.me().position >= self.explorer.graph.thread(self.current).len();
+        let new = self.me().position >= self.explorer.graph.thread(self.current()).len();
         match if new { self.turn(None) } else { None } {
             Some(step) => step,
             None => self.block(BlockReason::Assume, 0, site),
@@ -173,7 +173,7 @@ impl Engine {
     pub(crate) fn block<T>(&mut self, reason: BlockReason, reads: u32, site: Site) -> Step<T> {
         let operation = Operation { a: reason as u64, b: u64::from(reads), ..Operation::plain(Code::Block) };
         let id = self.next_event();
-        let recorded = self.explorer.graph.thread(self.current).get(id.index as usize);
+        let recorded = self.explorer.graph.thread(self.current()).get(id.index as usize);
         match recorded.map(|r| r.operation) {
             Some(known) if (known.code, known.a) == (operation.code, operation.a) => self.replayed += 1,
             Some(_) => return self.diverged(id, "the thread stops here", site),
@@ -183,7 +183,7 @@ impl Engine {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();
                 }
-                self.explorer.graph.add_plain(self.current, &operation, EventId::INIT, 0, site);
+                self.explorer.graph.add_plain(self.current(), &operation, EventId::INIT, 0, site);
             }
         }
         self.trace(id, site, 0);

@@ -19,7 +19,7 @@ impl Engine {
         let cannot = match operation.code {
             // A revisit may bring each of them into one generation, which may begin with a downgrade.
             Code::ReadLock => read_locks(graph, location) + 2 > MOST_SECTIONS,
-            Code::ReadUnlock => graph.open_sections(location, last, Some(self.current)) == 0,
+            Code::ReadUnlock => graph.open_sections(location, last, Some(self.current())) == 0,
             Code::WriteLock => false,
             _ => return None,
         };
@@ -30,11 +30,11 @@ impl Engine {
     /// Does the running thread wait with a writer's lock until nobody can do anything else? Then the sections that could come before it are there, and no reader has to come before it
     /// later. Its twin, if that waits so, too, goes on first.
     pub(super) fn lets_readers_first(&self, operation: &Operation) -> bool {
-        let others = || self.explorer.graph.ranks().iter().filter(|t| **t != self.current);
+        let others = || self.explorer.graph.ranks().iter().filter(|t| **t != self.current());
         operation.code == Code::WriteLock
             && matches!(self.guide, Guide::Explore)
             && (others().any(|t| self.can_move(*t) && !self.waits_to_write(*t) && !self.explorer.observes(*t))
-                || self.waits_behind_twin(self.current))
+                || self.waits_behind_twin(self.current()))
     }
 
     /// Does the twin of a thread, which has not come farther, wait to write, and could?

@@ -40,7 +40,7 @@ impl Engine {
         let me = self.me();
         if last.times < MOST {
             me.repeated = Some(Repeated { times: last.times + 1, ..last });
-            let event = self.explorer.graph.event(self.current.event(last.index));
+            let event = self.explorer.graph.event(self.current().event(last.index));
             let old = self.explorer.graph.value(event.location, event.rf);
             return Some(Step::Done(Accessed { old, wrote: false }));
         }

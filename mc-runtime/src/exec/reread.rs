@@ -22,7 +22,7 @@ impl Engine {
         }
         let graph = &self.explorer.graph;
         let me = self.me_ref();
-        let (events, next) = graph.thread(self.current).split_at(me.position);
+        let (events, next) = graph.thread(self.current()).split_at(me.position);
         // In a replay, it is known whether the thread stops here; but not whether it has gone on since it keeps this round.
         let matters = next.first().is_none_or(|e| self.loops.touched.keeps_one && e.operation.code != Code::Block);
         // A weak compare-exchange that is next has chosen by now.

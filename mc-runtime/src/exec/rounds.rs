@@ -37,7 +37,7 @@ impl Engine {
     #[inline(never)]
     fn arrive(&mut self, arrival: Arrival<'_>) -> Option<Step<Accessed>> {
         self.find_shared();
-        let thread = &mut self.threads[self.current.slot()];
+        let thread = self.threads.me_mut();
         let around = Around { base: self.stack.base, shared: &self.shared };
         match self.loops.arrive(&thread.rounds, arrival, around) {
             Spin::No => self.reread(arrival),
@@ -46,7 +46,7 @@ impl Engine {
                 if !self.leaves_out(reads) {
                     return None;
                 }
-                let thread = &mut self.threads[self.current.slot()];
+                let thread = self.threads.me_mut();
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
                     thread.repeats = Some(reads);
                     return None;
@@ -64,7 +64,7 @@ impl Engine {
             if self.loops.keeps(site) {
                 self.find_shared();
             }
-            let thread = &mut self.threads[self.current.slot()];
+            let thread = self.threads.me_mut();
             let around = Around { base: self.stack.base, shared: &self.shared };
             self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
         }
@@ -74,7 +74,7 @@ impl Engine {
     pub(super) fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let Some(place) = site else { return };
         let graph = &self.explorer.graph;
-        let from_here = || &graph.thread(self.current)[self.me_ref().position..];
+        let from_here = || &graph.thread(self.current())[self.me_ref().position..];
         let ends = || from_here().iter().rev().any(|event| has_effect(graph, event));
         if self.loops.keeps(place) && (!ends() || self.is_before_equal()) {
             self.remember_round(at, operation, site, frame);
@@ -97,7 +97,7 @@ impl Engine {
     #[inline(never)]
     fn keep_shared(&mut self) {
         self.find_shared();
-        let left = &mut self.threads[self.current.slot()].left;
+        let left = &mut self.threads.me_mut().left;
         spin::copy(left, |look| self.shared.all(look));
     }
 
@@ -112,7 +112,7 @@ impl Engine {
     fn compare_shared(&mut self) {
         self.find_shared();
         spin::copy(&mut self.now, |look| self.shared.all(look));
-        let me = &mut self.threads[self.current.slot()];
+        let me = self.threads.me_mut();
         if me.left != self.now {
             me.rounds.interrupted(&me.left, &self.now);
         }

@@ -82,7 +82,7 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
     let mut fiber = {
         // SAFETY: a short borrow; our caller's promise.
         let e = unsafe { &mut *engine };
-        e.current = thread;
+        e.threads.run(thread);
         e.waits_left = None;
         e.shared.clear();
         let t = &mut e.threads[thread.slot()];
@@ -253,7 +253,7 @@ impl Engine {
     #[cold]
     fn no_stack(&mut self, error: &std::io::Error) {
         let message = format!("no stack for another thread can be had: {error}");
-        let thread = self.current;
+        let thread = self.current();
         self.record(Found { kind: FailureKind::Crash, message, thread, site: None });
     }
 
@@ -268,7 +268,7 @@ impl Engine {
         self.cutting = true;
         self.tainted |= self.unwinding_suspended > 0 && self.options.threads == Threads::Coroutines;
         self.restore_statics();
-        for thread in &mut self.threads {
+        for thread in self.threads.iter_mut() {
             std::mem::forget(thread.body.take());
             thread.locals.clear();
         }
@@ -328,7 +328,7 @@ impl Engine {
             Some(Panicked { message, site }) => (text.unwrap_or(message), site),
             None => (text.unwrap_or_else(|| "a panic with a payload that is no text".to_owned()), None),
         };
-        let thread = self.current;
+        let thread = self.current();
         if thread != ThreadId::MAIN && self.options.allow_panics {
             return;
         }

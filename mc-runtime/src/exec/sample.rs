@@ -207,7 +207,7 @@ impl Engine {
     pub(crate) fn hint(&mut self) {
         self.made_progress();
         if let Guide::Sample(sampler) = &mut self.guide {
-            sampler.demote(self.current);
+            sampler.demote(self.threads.running());
         }
     }
 }

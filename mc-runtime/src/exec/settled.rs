@@ -40,7 +40,7 @@ impl Engine {
             && operation.code != Code::WriteLock
             && counts(event).is_none()
             && self.locations.is_known(location, at, operation.width);
-        if !is_same || self.is_followed() || wrote && self.explorer.observes(self.current) {
+        if !is_same || self.is_followed() || wrote && self.explorer.observes(self.current()) {
             return None;
         }
         let mut old = 0;

@@ -328,7 +328,7 @@ impl Engine {
         self.snapshots.world.put_back(&snapshot.changes);
         for slot in 0..snapshot.count {
             let thread = ThreadId(slot as u32);
-            self.ensure_thread(thread);
+            self.threads.ensure(thread);
             // SAFETY: all else that its stack has pointers to has just been put back, and it is resumed by nobody but `execute`.
             unsafe { self.put_back_thread(thread, &snapshot.threads[slot]) };
         }

@@ -137,7 +137,7 @@ impl Engine {
 
     /// Did an earlier execution find another twin for the thread that is about to be spawned? Then the captured state is not the same each time.
     pub(super) fn has_other_twin<T>(&mut self, operation: &Operation) -> Option<Step<T>> {
-        let recorded = self.explorer.graph.thread(self.current).get(self.me_ref().position)?.operation;
+        let recorded = self.explorer.graph.thread(self.current()).get(self.me_ref().position)?.operation;
         (recorded.code == Code::Spawn && recorded.a != operation.a).then(|| self.told_apart())
     }
 
@@ -146,7 +146,7 @@ impl Engine {
         if !self.has_symmetry() || self.likeness.code == 0 {
             return;
         }
-        let me = &mut self.threads[self.current.slot()];
+        let me = self.threads.me_mut();
         if me.row.activity != before {
             me.row.count = 0;
         }
@@ -226,11 +226,11 @@ impl Engine {
         let Some(other) = self.locations.address(theirs) else { return false };
         let offset = |at: usize, thread: ThreadId| {
             let stack = self.threads[thread.slot()].fiber.as_ref().map(|f| f.bounds);
-            let stack = if thread == self.current { Some(self.stack) } else { stack }.unwrap_or_default();
+            let stack = if thread == self.current() { Some(self.stack) } else { stack }.unwrap_or_default();
             let on_stack = stack.holds(at).then(|| (true, stack.top - at));
             on_stack.or_else(|| self.heap.as_ref()?.offset(at, thread.slot()).map(|offset| (false, offset)))
         };
-        let mine = offset(at, self.current);
+        let mine = offset(at, self.current());
         is_of_handle(label) && label != Label::Unpark || mine.is_some() && mine == offset(other, twin)
     }
 
@@ -253,9 +253,9 @@ impl Engine {
         if !graph.has_twins() {
             return false;
         }
-        let events = &graph.thread(self.current)[..self.me_ref().position];
+        let events = &graph.thread(self.current())[..self.me_ref().position];
         let run = events.len() - events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
-        let others = graph.ranks().iter().filter(|t| **t != self.current);
+        let others = graph.ranks().iter().filter(|t| **t != self.current());
         if events[run..].iter().map(|e| e.operation.a).eq(others.map(|t| u64::from(t.0))) {
             return false; // all others were, as most often
         }
@@ -296,11 +296,11 @@ impl Engine {
     #[cfg(feature = "unmodified")]
     pub(super) fn conflicts_between_spawns(&self, range: (usize, usize), writes: bool) -> bool {
         let graph = &self.explorer.graph;
-        if graph.twin(self.current).is_none() {
+        if graph.twin(self.current()).is_none() {
             return false;
         }
-        let spawn = graph.spawn(self.current);
-        let between = graph.spawn(graph.eldest(self.current)).index + 1..=spawn.index;
+        let spawn = graph.spawn(self.current());
+        let between = graph.spawn(graph.eldest(self.current())).index + 1..=spawn.index;
         let conflicts =
             |old: &Touch| old.thread == spawn.thread && between.contains(&old.events) && (writes || old.writes);
         self.told.shadow.any(range, conflicts)

@@ -85,7 +85,7 @@ fn words(at: usize, size: usize) -> Range<usize> {
 impl Engine {
     /// A round of so many reads has led nowhere. Is it left out? Otherwise it is the one that is kept.
     pub(super) fn leaves_out(&mut self, reads: u32) -> bool {
-        let rounds = &mut self.threads[self.current.slot()].rounds;
+        let rounds = &mut self.threads.me_mut().rounds;
         let touched = &mut self.loops.touched;
         if touched.keeps_one && rounds.keep_first() {
             return false;
@@ -144,7 +144,7 @@ impl Engine {
         if self.loops.touched.keeps_one {
             return None;
         }
-        let led_in_order = self.explorer.graph.is_synchronised(self.current, self.me_ref().position);
+        let led_in_order = self.explorer.graph.is_synchronised(self.current(), self.me_ref().position);
         let matters = !led_in_order && self.loops.touched.touch(at, size);
         if matters { self.keep_one() } else { None }
     }

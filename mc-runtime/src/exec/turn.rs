@@ -21,7 +21,7 @@ impl Engine {
             return Some(self.stop_too_long());
         }
         if self.snapshots.is_due(events) && self.may_pause() {
-            self.picked = Some(self.current);
+            self.picked = Some(self.current());
             return Some(self.waits_as(State::Ready));
         }
         // A long execution may take longer than all others: now and then it is asked how late it is.

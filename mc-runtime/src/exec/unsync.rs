@@ -43,7 +43,7 @@ impl Engine {
         }
         self.me().rounds.clear(); // `touched` knows nothing of the atomic accesses that it may race with
         let events = self.me().position as u32;
-        let access = Unsync { at, writes, thread: self.current, events, executed: self.order.len(), site };
+        let access = Unsync { at, writes, thread: self.current(), events, executed: self.order.len(), site };
         if self.has_raced(&access) {
             let races = |id: &EventId| self.conflicts(&access, *id) && !self.is_event_ordered(*id);
             let id = self.order.iter().copied().find(races).expect("it has raced with an event of this execution");

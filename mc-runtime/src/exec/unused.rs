@@ -154,7 +154,7 @@ impl Engine {
         let Some(place) = site.filter(|_| !self.left_out.fenced) else { return self.stop_leaving_out() };
         let (kind, size) = (kind(operation.code), operation.width.bytes());
         let (events, left) = (self.me_ref().position as u32, self.left.made());
-        let new = Last { at, size, kind, thread: self.current, events, left, place };
+        let new = Last { at, size, kind, thread: self.current(), events, left, place };
         let same = |l: &Last| (l.at, l.size, l.kind, l.thread, l.place) == (at, size, kind, new.thread, place);
         let known = self.left_out.lasts.iter().position(same);
         // A loop that only loads may wait for ever, which is seen of events.
@@ -168,7 +168,7 @@ impl Engine {
         or_return!(self.touch_left_out(at, operation, site));
         self.locations.meet(at, operation.width);
         or_return!(self.mixes_sizes());
-        self.left_out.made.push(Made { before: self.order.len(), thread: self.current, code: operation.code });
+        self.left_out.made.push(Made { before: self.order.len(), thread: self.current(), code: operation.code });
         match known {
             Some(known) => self.left_out.lasts[known] = new,
             None => self.left_out.lasts.push(new),

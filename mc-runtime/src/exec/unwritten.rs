@@ -88,8 +88,8 @@ impl Engine {
         let bytes = (0..size).filter(byte).fold(0, |bytes, offset| bytes | 1 << offset);
         if bytes != 0 {
             let code = if let Where::Code([code, ..]) = self.told.spots.place(place) { code } else { 0 };
-            let got = Got { order: self.unwritten.reads.len(), whole: (self.current, whole), bytes: 0, place };
-            self.unwritten.reads.entry((self.current, at, code)).or_insert(got).bytes |= bytes;
+            let got = Got { order: self.unwritten.reads.len(), whole: (self.current(), whole), bytes: 0, place };
+            self.unwritten.reads.entry((self.current(), at, code)).or_insert(got).bytes |= bytes;
         }
     }
 

@@ -24,7 +24,7 @@ impl Engine {
         site: Site,
         frame: &Frame,
     ) -> Option<Step<Accessed>> {
-        if !self.explorer.follows_read(self.current, self.me_ref().position, operation, location) {
+        if !self.explorer.follows_read(self.current(), self.me_ref().position, operation, location) {
             return None;
         }
         self.try_value(Arrival { site: site?, asked: (at, *operation), frame }, location)
@@ -32,7 +32,7 @@ impl Engine {
 
     #[inline(never)]
     fn try_value(&mut self, arrival: Arrival<'_>, location: LocationId) -> Option<Step<Accessed>> {
-        let (me, thread) = (self.me_ref(), self.current);
+        let (me, thread) = (self.me_ref(), self.current());
         let repeats = match self.explorer.graph.thread(thread).len() - me.position {
             0 => self.explorer.may_repeat_value(thread, &arrival.asked.1, location),
             1 => self.ends_in_equal(self.next_event()),
@@ -60,7 +60,7 @@ impl Engine {
 
     /// The way to the read that the running thread has made was the same. Does it stop?
     pub(super) fn stop_at_value(&mut self) {
-        if self.ends_in_equal(self.current.event(self.me_ref().position - 1)) {
+        if self.ends_in_equal(self.current().event(self.me_ref().position - 1)) {
             self.me().repeats = Some(NO_ROUND);
         }
     }
@@ -73,10 +73,10 @@ impl Engine {
 
     /// The running thread replays a read. Is its last event, directly afterwards, such a read?
     pub(super) fn is_before_equal(&self) -> bool {
-        let events = self.explorer.graph.thread(self.current);
+        let events = self.explorer.graph.thread(self.current());
         let last = events.len() - 1;
         let between = events.get(self.me_ref().position + 1..last);
         between.is_some_and(|events| events.iter().all(|event| event.chooses_weak()))
-            && self.ends_in_equal(self.current.event(last))
+            && self.ends_in_equal(self.current().event(last))
     }
 }

@@ -38,7 +38,7 @@ impl Engine {
 
     /// The running thread was woken spuriously at `site`. With `by_lock`, its last event took the lock again under which it waits.
     pub(crate) fn wakes_spuriously(&mut self, by_lock: bool, site: &'static Location<'static>) {
-        let thread = self.current;
+        let thread = self.current();
         let at = self.me().position;
         let graph = &self.explorer.graph;
         let unchanged = !by_lock || at > 0 && graph.event(thread.event(at - 1)).rf.thread == thread;
@@ -52,7 +52,7 @@ impl Engine {
         let me = self.me_ref();
         let Some(woken) = me.woken.filter(|woken| woken.unchanged) else { return true };
         let graph = &self.explorer.graph;
-        let mut since = (woken.at..me.position).map(|index| graph.event(self.current.event(index)).operation);
+        let mut since = (woken.at..me.position).map(|index| graph.event(self.current().event(index)).operation);
         let counts = |done: &Operation| {
             done.code != Code::Choose
                 && !matches!(done.label, Label::MutexLock | Label::MutexTryLock | Label::MutexUnlock)

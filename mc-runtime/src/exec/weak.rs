@@ -103,7 +103,7 @@ impl Engine {
     /// one failure more is taken for one round more.
     fn has_come_back(&self, failed: Failed, at: Place) -> bool {
         let graph = &self.explorer.graph;
-        let (before, since) = graph.thread(self.current)[..self.me_ref().position].split_at(failed.position);
+        let (before, since) = graph.thread(self.current())[..self.me_ref().position].split_at(failed.position);
         let only_reads = |event: &&Event| !has_effect(graph, event);
         let again = since.iter().take_while(only_reads).any(|event| {
             let round = before.iter().rev().take_while(only_reads);

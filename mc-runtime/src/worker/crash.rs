@@ -184,13 +184,13 @@ fn last_words(kind: FailureKind, message: String) -> ! {
             send(&Message::Again);
             start_again(NO_SNAPSHOTS);
         }
-        let panicked = engine.threads.get(engine.current.slot()).and_then(|t| t.panicked.clone());
+        let panicked = engine.threads.get(engine.current().slot()).and_then(|t| t.panicked.clone());
         let message = match panicked.filter(|_| kind == FailureKind::Crash) {
             Some(panicked) => format!("{message}\nafter a panic: {}", panicked.message),
             None => message,
         };
         let site = engine.last_site();
-        let found = Found { kind, message, thread: engine.current, site };
+        let found = Found { kind, message, thread: engine.current(), site };
         let failure = make_failure(engine, found, EXECUTION.load(Ordering::Relaxed).saturating_sub(1).max(1));
         match engine.guide {
             _ if !has_client() => crate::models::last_words(&failure),
