@@ -211,7 +211,7 @@ fn what_is_private_to_each_does_not_tell_them_apart() {
         let (counter, threads) = count::<2>(|counter| {
             let own = Box::new(AtomicUsize::new(7));
             own.store(own.load(Relaxed) + 1, Relaxed);
-            counter.fetch_add(own.load(Relaxed), Relaxed);
+            counter.fetch_add(own.load(Relaxed), AcqRel); // not left out, whatever becomes of the result
         });
         join_all(threads);
         assert_eq!(counter.load(Relaxed), 16);
