@@ -466,7 +466,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     learned.sort_unstable();
     let options = &engine.options;
     let (graph, order) = (&engine.explorer.graph, &engine.order);
-    let schedule = of_run(graph, order, engine.left_out.made(), options, learned);
+    let schedule = of_run(graph, order, engine.left_out.made(), options, learned, found.thread);
     Failure {
         kind: found.kind,
         message: found.message,

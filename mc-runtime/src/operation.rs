@@ -83,8 +83,6 @@ pub(crate) enum Code {
     Choose,
     /// Starts the thread in slot `value`; its twin is the one in slot `a - 1`, if `a` is not 0.
     Spawn,
-    /// The first event of a spawned thread; reads from its `Spawn`.
-    Begin,
     /// The last event of a thread.
     End,
     /// Waits for the `End` of the thread in slot `a`, and reads from it.

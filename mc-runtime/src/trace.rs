@@ -111,7 +111,6 @@ pub(crate) fn operation(operation: &Operation) -> String {
         Code::Fence => format!("fence({by})"),
         Code::Choose => format!("choose among {a}"),
         Code::Spawn => "spawn".to_owned(),
-        Code::Begin => "begins".to_owned(),
         Code::End => "ends".to_owned(),
         Code::Join => format!("join T{a}"),
         Code::Block if b == u64::from(NO_ROUND) => "not followed: another execution shows the same".to_owned(),

@@ -42,13 +42,15 @@ impl Follower {
         self.schedule.at(at).find_map(pick)
     }
 
-    /// The thread of the next event; `None` beyond the schedule.
-    fn thread(&self, at: usize) -> Option<u32> {
-        if at >= self.schedule.events as usize {
-            return None;
-        }
+    /// The thread of the next event. Beyond the schedule it is a guess.
+    fn thread(&self, at: usize) -> u32 {
         let named = self.change(at, |c| if let Change::Thread(t) = c { Some(t) } else { None });
-        Some(named.unwrap_or_else(|| default_thread(self.last, self.alive.iter().copied())))
+        named.unwrap_or_else(|| default_thread(self.last, self.alive.iter().copied()))
+    }
+
+    /// Is the event number `at` one of the schedule's?
+    fn knows(&self, at: usize) -> bool {
+        at < self.schedule.events as usize
     }
 
     fn choice(&self, at: usize) -> u32 {
@@ -170,13 +172,20 @@ impl Engine {
     fn pick_of(&mut self, runnable: &[ThreadId]) -> Option<ThreadId> {
         let events = self.explorer.graph.len();
         self.granted = true;
-        let wanted = match &mut self.guide {
-            Guide::Sample(sampler) => return sampler.pick(runnable),
-            Guide::Follow(follower) => follower.thread(events),
-            Guide::Explore => None,
+        let (wanted, is_known) = match &mut self.guide {
+            Guide::Sample(sampler) => {
+                let picked = sampler.pick(runnable);
+                // One that starts is asked again, when it has come to its first event.
+                self.granted = picked.is_some_and(|t| self.threads[t.slot()].state != State::Unstarted);
+                return picked;
+            }
+            Guide::Follow(follower) => (follower.thread(events), follower.knows(events)),
+            Guide::Explore => unreachable!("the exploration picks by itself"),
         };
-        let Some(wanted) = wanted else { return runnable.first().copied() };
         let found = runnable.iter().copied().find(|t| t.0 == wanted);
+        if !is_known {
+            return found.or(runnable.first().copied());
+        }
         if found.is_none() {
             let _: Step<()> = self.off_schedule(&format!("{} cannot make the next event", ThreadId(wanted)), None);
         }

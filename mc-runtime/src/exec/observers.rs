@@ -105,6 +105,18 @@ impl Changes {
 
     #[inline(never)]
     fn add_piece(&mut self, start: usize, before: &[u8], now: &[u8]) {
+        const WORD: usize = size_of::<u64>();
+        let (olds, old) = before.as_chunks::<WORD>();
+        let (news, new) = now.as_chunks::<WORD>();
+        for (word, (old, new)) in olds.iter().zip(news).enumerate() {
+            if old != new {
+                self.add_bytes(start + word * WORD, old, new);
+            }
+        }
+        self.add_bytes(start + olds.len() * WORD, old, new);
+    }
+
+    fn add_bytes(&mut self, start: usize, before: &[u8], now: &[u8]) {
         let bytes = before.iter().zip(now).enumerate();
         for (offset, (old, new)) in bytes.filter(|(_, (old, new))| old != new) {
             self.change(start + offset, *old, *new);
@@ -221,7 +233,8 @@ impl Engine {
             return None;
         }
         let graph = &self.explorer.graph;
-        let mut begun = graph.ranks().iter().copied().filter(|t| self.explorer.observes(*t) && self.position(*t) > 0);
+        let has_begun = |t: &ThreadId| self.threads[t.slot()].state != State::Unstarted;
+        let mut begun = graph.ranks().iter().copied().filter(|t| self.explorer.observes(*t) && has_begun(t));
         let spoils = |t: &ThreadId| !self.has_ended_before_me(*t) || self.tells_me_news(*t);
         let found = begun.find(spoils)?;
         Some(self.is_no_observer(found))
@@ -372,5 +385,5 @@ fn changes_of(all: &mut Vec<Changes>, thread: ThreadId) -> &mut Changes {
 
 /// Is an event of this kind one that others cannot see? (A compare-exchange, if it fails.)
 fn may_look(code: Code) -> bool {
-    matches!(code, Code::Load | Code::CompareExchange | Code::Fence | Code::Begin | Code::End | Code::Block)
+    matches!(code, Code::Load | Code::CompareExchange | Code::Fence | Code::End | Code::Block)
 }

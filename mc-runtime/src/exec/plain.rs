@@ -123,12 +123,6 @@ impl Engine {
         }
     }
 
-    /// The first event of a spawned thread.
-    pub(crate) fn begin_thread(&mut self) -> Step<u64> {
-        let spawn = self.explorer.graph.parent(self.current());
-        self.plain(Operation::plain(Code::Begin), spawn, None)
-    }
-
     /// The last event of a thread.
     pub(crate) fn end_thread(&mut self) -> Step<u64> {
         if self.owes_failure() {

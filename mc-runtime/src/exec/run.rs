@@ -231,7 +231,7 @@ impl Engine {
             let t = &mut e.threads[thread.slot()];
             t.suspender = Some(suspender);
             let body = t.body.take();
-            thread_main(thread, body);
+            thread_main(body);
         };
         match self.options.threads {
             Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
@@ -337,16 +337,13 @@ impl Engine {
 }
 
 /// All that a thread of the test does, but for its end. Does not unwind.
-fn thread_main(thread: ThreadId, body: Option<Body>) {
+fn thread_main(body: Option<Body>) {
     let run = || {
         let cutting = ops::is_cut();
         if cutting && !ops::is_only_inert() {
             ops::set_only_inert();
             drop(body);
             return;
-        }
-        if !cutting && thread != ThreadId::MAIN {
-            ops::wait_for(|e| e.begin_thread());
         }
         if let Some(body) = body {
             body.run();

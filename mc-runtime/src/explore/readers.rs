@@ -89,9 +89,9 @@ impl Sets {
         let Sets { sections, base, needs } = self;
         graph.sections(location, start, sections);
         let id = thread.event(graph.thread(thread).len());
-        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let twin = graph.counterpart(id).filter(|twin| graph.contains(*twin));
-        let pasts = [before, twin].into_iter().flatten().map(|event| graph.prefix(event));
+        let before = graph.prefix_of(thread, id.index as usize);
+        let twin = graph.counterpart(id).filter(|twin| graph.contains(*twin)).map(|twin| graph.prefix(twin));
+        let pasts = [Some(before), twin].into_iter().flatten();
         let is_before = |begin: EventId| {
             begin == start || graph.event(begin).settled || pasts.clone().any(|past| past.contains(begin))
         };

@@ -56,8 +56,7 @@ fn stores(graph: &Graph, location: LocationId) -> Stores {
             if happens_before(graph, *store, *other) || happens_before(graph, *other, *store) {
                 continue;
             }
-            let before = other.index.checked_sub(1).map(|index| EventId { index, ..*other });
-            let depends = before.is_some_and(|b| graph.prefix(b).contains(*store));
+            let depends = graph.prefix_of(other.thread, other.index as usize).contains(*store);
             let first = coherence::coherent(graph, location, other.thread, other.index as usize);
             if depends && first < graph.mo_index(*store) {
                 return Stores::Inverted;

@@ -53,7 +53,7 @@ impl Program {
 
     fn step(&self, graph: &Graph, t: usize) -> Step {
         let thread = ThreadId(t as u32 + 1);
-        let events = &graph.thread(thread)[1..];
+        let events = graph.thread(thread);
         let mut regs: HashMap<&str, u64> = HashMap::new();
         let (mut i, mut k) = (0, 0);
         let ops = &self.threads[t];
@@ -134,13 +134,6 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
             u64::from(slot.0),
             None,
         );
-    }
-    for t in 0..n {
-        let thread = ThreadId(t as u32 + 1);
-        if explorer.graph.thread(thread).is_empty() {
-            let spawn = explorer.graph.parent(thread);
-            explorer.graph.add_plain(thread, &Operation::plain(Code::Begin), spawn, 0, None);
-        }
     }
     'leftmost: loop {
         for t in 0..n {

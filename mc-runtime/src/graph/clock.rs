@@ -19,12 +19,6 @@ impl ClockRef {
     }
 }
 
-impl Default for ClockRef {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
 /// Some first events of each thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Past<'a> {

@@ -12,7 +12,7 @@ pub(crate) struct Event {
     pub operation: Operation,
     /// What was written (a write or update), chosen (a choice: the number) or started (a spawn: the slot).
     pub value: u64,
-    /// What a read or update reads from; the spawn of a begin; the end of a join.
+    /// What a read or update reads from; the end of a join.
     pub rf: EventId,
     /// Where the user's code made it.
     pub site: Site,
@@ -39,7 +39,7 @@ pub(crate) struct Event {
 }
 
 /// What a thread knows after an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     /// What happens before the event, and what of that its thread knows after it (acquired clocks included).
     pub hb: ClockRef,
@@ -49,6 +49,12 @@ pub(crate) struct Known {
     pub pending: ClockRef,
     /// What the thread's last release fence released.
     pub released: ClockRef,
+}
+
+impl Known {
+    /// Nothing.
+    pub(crate) const NOTHING: Known =
+        Known { hb: ClockRef::EMPTY, prefix: ClockRef::EMPTY, pending: ClockRef::EMPTY, released: ClockRef::EMPTY };
 }
 
 const _: () = assert!(size_of::<Event>() <= 88, "events are copied in the warm loop");

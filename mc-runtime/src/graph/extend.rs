@@ -6,7 +6,7 @@
 use super::clock::ClockRef;
 use super::event::{Event, Known, Message};
 use super::readers::ALL;
-use super::{Graph, Site};
+use super::{Graph, Site, Start};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 
@@ -71,7 +71,7 @@ impl Graph {
         id
     }
 
-    /// Adds an event without a location after the last one of its thread. `rf`: the spawn of a begin, the end of a join. `value`: of a choice, or the slot of a thread that is spawned.
+    /// Adds an event without a location after the last one of its thread. `rf`: the end of a join. `value`: of a choice, or the slot of a thread that is spawned.
     pub(crate) fn add_plain(
         &mut self,
         thread: ThreadId,
@@ -103,7 +103,7 @@ impl Graph {
                 location: LocationId::NONE,
                 place: 0,
                 known,
-                message: if matches!(code, Code::Spawn | Code::End) { Message::Own } else { Message::NOTHING },
+                message: if code == Code::End { Message::Own } else { Message::NOTHING },
                 writes: false,
                 added_max: code != Code::Choose || value == 0,
                 settled: false,
@@ -113,9 +113,17 @@ impl Graph {
         );
         if code == Code::Spawn {
             let twin = (operation.a as u32).checked_sub(1).map(ThreadId);
-            self.insert_thread(ThreadId(value as u32), id, twin);
+            let known = self.known_to_spawned(id, &known);
+            self.insert_thread(ThreadId(value as u32), Start { spawn: id, twin, known });
         }
         id
+    }
+
+    /// What the thread that the event `id` spawns knows before its first event, where the spawning one has these clocks.
+    fn known_to_spawned(&mut self, id: EventId, known: &Known) -> Known {
+        let mut with_spawn = |row| self.clocks.join(ClockRef::EMPTY, row, (id.thread, id.index + 1), None);
+        let hb = with_spawn(known.hb);
+        Known { hb, prefix: if known.prefix == known.hb { hb } else { with_spawn(known.prefix) }, ..Known::NOTHING }
     }
 
     #[inline(always)]
@@ -207,8 +215,7 @@ impl Graph {
     /// What the thread of the event `id` knows before it.
     #[inline(always)]
     fn known_before(&self, id: EventId) -> Known {
-        let events = &self.threads[id.thread.slot()][..id.index as usize];
-        events.last().map_or_else(Known::default, |before| before.known)
+        *self.known(id.thread, id.index as usize)
     }
 
     /// An event depends on what its twin's has.

@@ -15,8 +15,8 @@ pub(crate) mod readers;
 pub(crate) mod restrict;
 pub(crate) mod symmetry;
 
-use clock::{ClockRef, Clocks, Past};
-use event::Event;
+use clock::{Clocks, Past};
+use event::{Event, Known};
 
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Code;
@@ -29,10 +29,8 @@ pub(crate) type Site = Option<crate::place::Place>;
 pub(crate) struct Graph {
     /// The events of each thread in program order.
     threads: Vec<Vec<Event>>,
-    /// The spawn of each thread; `INIT` for the body of the test, and for slots that are free.
-    parents: Vec<EventId>,
-    /// The twin of each thread, as its spawn says (see `graph::symmetry`).
-    twins: Vec<Option<ThreadId>>,
+    /// How each thread starts, by slot.
+    starts: Vec<Start>,
     /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
     ranks: Vec<ThreadId>,
     /// All events, as added.
@@ -52,6 +50,22 @@ pub(crate) struct Graph {
     sections: Vec<readers::Section>,
 }
 
+/// How a thread starts.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// Its spawn; `INIT` for the body of the test, and for slots that are free.
+    spawn: EventId,
+    /// Its twin, as its spawn says (see `graph::symmetry`).
+    twin: Option<ThreadId>,
+    /// What it knows before its first event: what its spawn does, and the spawn itself.
+    known: Known,
+}
+
+impl Start {
+    /// Of what nobody has spawned.
+    const UNSPAWNED: Start = Start { spawn: EventId::INIT, twin: None, known: Known::NOTHING };
+}
+
 impl Graph {
     /// The graph without events: the body of the test has not begun.
     pub(crate) fn new() -> Self {
@@ -68,11 +82,9 @@ impl Graph {
         self.reads.iter_mut().for_each(Vec::clear);
         self.readers.fill(0);
         self.threads.iter_mut().for_each(Vec::clear);
-        self.parents.clear();
-        self.twins.clear();
+        self.starts.clear();
         self.ranks.clear();
-        self.parents.push(EventId::INIT);
-        self.twins.push(None);
+        self.starts.push(Start::UNSPAWNED);
         self.ranks.push(ThreadId::MAIN);
         if self.threads.is_empty() {
             self.threads.push(Vec::new());
@@ -93,7 +105,7 @@ impl Graph {
 
     /// How many slots for threads are in use or free; every thread's slot is below.
     pub(crate) fn slots(&self) -> usize {
-        self.parents.len()
+        self.starts.len()
     }
 
     /// The threads that exist, leftmost first.
@@ -109,7 +121,7 @@ impl Graph {
 
     /// The spawn of a thread; `INIT` for the body of the test.
     pub(crate) fn parent(&self, thread: ThreadId) -> EventId {
-        self.parents[thread.slot()]
+        self.starts[thread.slot()].spawn
     }
 
     /// An event. Panics if there is none of that name, and for `INIT`.
@@ -251,21 +263,34 @@ impl Graph {
     /// What happens before or at the end of the first `count` events of `thread`.
     #[inline]
     pub(crate) fn past(&self, thread: ThreadId, count: usize) -> Past<'_> {
-        let last = count.checked_sub(1).map(|last| self.threads[thread.slot()][last].known.hb);
-        Past { thread, count: count as u32, others: self.clocks.row(last.unwrap_or(ClockRef::EMPTY)) }
+        Past { thread, count: count as u32, others: self.clocks.row(self.known(thread, count).hb) }
+    }
+
+    /// What `thread` knows after its first `count` events.
+    #[inline(always)]
+    fn known(&self, thread: ThreadId, count: usize) -> &Known {
+        match count.checked_sub(1) {
+            Some(last) => &self.threads[thread.slot()][last].known,
+            None => &self.starts[thread.slot()].known,
+        }
     }
 
     /// Does all that is in (program order or reads-from)* before the end of the first `count` events of `thread` happen before it?
     pub(crate) fn is_synchronised(&self, thread: ThreadId, count: usize) -> bool {
-        let Some(last) = count.checked_sub(1).map(|last| &self.threads[thread.slot()][last]) else { return true };
-        let happened = self.clocks.row(last.known.hb);
-        let known = |(slot, count): (usize, &u32)| *count <= happened.get(slot).copied().unwrap_or(0);
-        last.known.prefix == last.known.hb || self.clocks.row(last.known.prefix).iter().enumerate().all(known)
+        let known = self.known(thread, count);
+        let happened = self.clocks.row(known.hb);
+        let has_happened = |(slot, count): (usize, &u32)| *count <= happened.get(slot).copied().unwrap_or(0);
+        known.prefix == known.hb || self.clocks.row(known.prefix).iter().enumerate().all(has_happened)
     }
 
     /// What is in (program order, reads-from, or what twins did)* before or at `event`.
     pub(crate) fn prefix(&self, event: EventId) -> Past<'_> {
-        Past { thread: event.thread, count: event.index + 1, others: self.clocks.row(self.event(event).known.prefix) }
+        self.prefix_of(event.thread, event.index as usize + 1)
+    }
+
+    /// What is in (program order, reads-from, or what twins did)* before or at the end of the first `count` events of `thread`.
+    pub(crate) fn prefix_of(&self, thread: ThreadId, count: usize) -> Past<'_> {
+        Past { thread, count: count as u32, others: self.clocks.row(self.known(thread, count).prefix) }
     }
 
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
@@ -296,36 +321,32 @@ impl Graph {
     }
 
     fn remove_thread(&mut self, thread: ThreadId) {
-        self.parents[thread.slot()] = EventId::INIT;
-        self.twins[thread.slot()] = None;
+        self.starts[thread.slot()] = Start::UNSPAWNED;
         // As a rule it is the last of them, and so has the highest slot.
         let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
         self.ranks.remove(rank);
-        while self.parents.len() > 1 && self.ranks.iter().rev().all(|t| t.slot() + 1 != self.parents.len()) {
-            self.parents.pop();
-            self.twins.pop();
+        while self.starts.len() > 1 && self.ranks.iter().rev().all(|t| t.slot() + 1 != self.starts.len()) {
+            self.starts.pop();
         }
     }
 
     /// A slot for a new thread: the lowest that is free.
     pub(crate) fn free_slot(&self) -> ThreadId {
-        if self.ranks.len() == self.parents.len() {
-            return ThreadId(self.parents.len() as u32);
+        if self.ranks.len() == self.starts.len() {
+            return ThreadId(self.starts.len() as u32);
         }
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 
-    fn insert_thread(&mut self, thread: ThreadId, parent: EventId, twin: Option<ThreadId>) {
+    fn insert_thread(&mut self, thread: ThreadId, start: Start) {
         while self.threads.len() <= thread.slot() {
             self.threads.push(Vec::new());
         }
-        while self.parents.len() <= thread.slot() {
-            self.parents.push(EventId::INIT);
-            self.twins.push(None);
+        while self.starts.len() <= thread.slot() {
+            self.starts.push(Start::UNSPAWNED);
         }
-        self.parents[thread.slot()] = parent;
-        self.twins[thread.slot()] = twin;
-        if parent.thread == ThreadId::MAIN {
+        self.starts[thread.slot()] = start;
+        if start.spawn.thread == ThreadId::MAIN {
             return self.ranks.push(thread); // no thread is right of it
         }
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());

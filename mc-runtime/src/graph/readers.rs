@@ -98,13 +98,17 @@ impl Graph {
 
     /// Is the event `id`, still to be added, which reads from `rf`, after `on` in (program order or reads-from)+? What twins do for each other does not count.
     fn depends(&self, id: EventId, rf: EventId, on: EventId) -> bool {
-        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let read = (!rf.is_init()).then_some(rf);
-        let (mut seen, mut open): (_, Vec<_>) = (vec![0; self.slots()], before.into_iter().chain(read).collect());
+        // What comes before the first event of a thread is its spawn.
+        let before = id.index.checked_sub(1).map_or_else(|| self.parent(id.thread), |index| EventId { index, ..id });
+        let (mut seen, mut open) = (vec![0; self.slots()], vec![before, rf]);
+        open.retain(|id| !id.is_init());
         let mut sections = Vec::new();
         while let Some(id) = open.pop() {
             let known = &mut seen[id.thread.slot()];
             let from = std::mem::replace(known, (id.index + 1).max(*known));
+            if from == 0 {
+                open.extend(Some(self.parent(id.thread)).filter(|spawn| !spawn.is_init()));
+            }
             let events = self.thread(id.thread).iter().enumerate();
             for (index, before) in events.take(id.index as usize + 1).skip(from as usize) {
                 open.extend((!before.rf.is_init()).then_some(before.rf));

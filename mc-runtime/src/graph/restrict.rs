@@ -1,9 +1,10 @@
 //! The part of a graph that a backward revisit keeps.
 
-use super::Graph;
 use super::clock::ClockRef;
 use super::event::{Event, Known, Message};
+use super::{Graph, Start};
 use crate::ids::{EventId, ThreadId};
+use crate::operation::Code;
 
 /// Which events a revisit keeps: of each thread the first so many, and the revisited read.
 #[derive(Clone, Debug, Default)]
@@ -72,11 +73,9 @@ impl Graph {
         self.ranks.clear();
         self.ranks.extend(from.ranks.iter().copied().filter(kept));
         let slots = self.ranks.iter().map(|t| t.slot() + 1).max().unwrap_or(1);
-        self.parents.resize(slots, EventId::INIT);
-        self.twins.resize(slots, None);
+        self.starts.resize(slots, Start::UNSPAWNED);
         for thread in &self.ranks {
-            self.parents[thread.slot()] = from.parent(*thread);
-            self.twins[thread.slot()] = from.twin(*thread);
+            self.starts[thread.slot()] = from.starts[thread.slot()];
         }
         self.threads.resize_with(slots.max(self.threads.len()), Vec::new);
     }
@@ -133,13 +132,23 @@ impl Graph {
             event.mark = self.clocks.mark();
             self.copy_clocks(from, id, &mut event);
             *self.event_mut(id) = event;
+            if event.operation.code == Code::Spawn {
+                self.copy_start(from, event.value as usize);
+            }
         }
+    }
+
+    /// Copies the clocks of a thread that was spawned.
+    fn copy_start(&mut self, from: &Graph, slot: usize) {
+        let old = from.starts[slot].known;
+        let hb = self.clocks.copy(&from.clocks, old.hb);
+        let prefix = if old.prefix == old.hb { hb } else { self.clocks.copy(&from.clocks, old.prefix) };
+        self.starts[slot].known = Known { hb, prefix, ..old };
     }
 
     /// Copies the clocks of an event, sharing rows with the event before it where they were shared.
     fn copy_clocks(&mut self, from: &Graph, id: EventId, event: &mut Event) {
-        let before = id.index.checked_sub(1).map(|index| EventId { index, ..id });
-        let [old, new] = [from, &*self].map(|graph| before.map_or_else(Known::default, |b| graph.event(b).known));
+        let [old, new] = [from, &*self].map(|graph| *graph.known(id.thread, id.index as usize));
         let clocks = &mut self.clocks;
         let mut copy = |row: ClockRef, (old, new): (ClockRef, ClockRef)| {
             if old == row { new } else { clocks.copy(&from.clocks, row) }

@@ -14,13 +14,13 @@ use crate::operation::Code;
 impl Graph {
     /// The thread that this one is like, if any.
     pub(crate) fn twin(&self, thread: ThreadId) -> Option<ThreadId> {
-        self.twins[thread.slot()]
+        self.starts[thread.slot()].twin
     }
 
     /// The event that has spawned the thread.
     #[cfg(feature = "unmodified")]
     pub(crate) fn spawn(&self, thread: ThreadId) -> EventId {
-        self.parents[thread.slot()]
+        self.starts[thread.slot()].spawn
     }
 
     /// Has any thread a twin?

@@ -101,7 +101,7 @@ pub(super) fn next_write(graph: &Graph, id: EventId) -> Option<EventId> {
     graph.mo(event.location).get(graph.mo_index(known)).copied()
 }
 
-/// Visits what reads from an event: the readers of a write, the beginning of a thread from its spawn, a join from the end.
+/// Visits what reads from an event: the readers of a write, a join from the end; from a spawn, the first event of the thread.
 pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
     let event = graph.event(id);
     match event.operation.code {
@@ -110,9 +110,9 @@ pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId
             reads.filter(|r| graph.event(**r).rf == id).for_each(|r| visit(*r));
         }
         Code::Spawn => {
-            let begin = ThreadId(event.value as u32).event(0);
-            if graph.contains(begin) {
-                visit(begin);
+            let first = ThreadId(event.value as u32).event(0);
+            if graph.contains(first) {
+                visit(first);
             }
         }
         Code::End => {

@@ -9,8 +9,8 @@
 //! | fence, SeqCst | `mfence` |
 //! | any other fence | nothing |
 //!
-//! The store that frees a lock is a `mov` here (std uses `xchg`: fewer behaviours). A spawn and the end of a thread are stores which the
-//! beginning and the join read; neither is a barrier by itself.
+//! The store that frees a lock is a `mov` here (std uses `xchg`: fewer behaviours). A spawn and the end of a thread are stores; the join reads that of the end,
+//! and the thread that of its spawn, before all else that it does. Neither is a barrier by itself.
 //!
 //! Source: Owens, Sarkar, Sewell, TPHOLs 2009; as axioms in herd's `x86tso.cat`: coherence, atomicity, and (program order but for a store before
 //! a load without a barrier between them, external reads-from, modification order, from-read) is acyclic.
@@ -20,7 +20,7 @@
 use super::search::{Relation, Search, Suspect, next_write, readers};
 use crate::graph::Graph;
 use crate::graph::event::Event;
-use crate::ids::EventId;
+use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Order};
 
 /// Is there an order in which all stores reach memory?
@@ -32,7 +32,11 @@ struct GlobalHappensBefore;
 
 impl Relation for GlobalHappensBefore {
     fn successors(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
-        program_order(graph, id, visit);
+        let event = graph.event(id);
+        program_order(graph, id.thread, id.index as usize + 1, role(event), visit);
+        if event.operation.code == Code::Spawn {
+            program_order(graph, ThreadId(event.value as u32), 0, Role::Load, visit);
+        }
         readers(graph, id, &mut |reader: EventId| {
             if reader.thread != id.thread {
                 visit(reader);
@@ -57,7 +61,7 @@ enum Role {
 
 fn role(event: &Event) -> Role {
     match event.operation.code {
-        Code::Load | Code::Pass | Code::Begin | Code::Join => Role::Load,
+        Code::Load | Code::Pass | Code::Join => Role::Load,
         Code::Store | Code::Fence if event.operation.order == Order::SeqCst => Role::Barrier,
         Code::Store | Code::Spawn | Code::End => Role::Store,
         Code::Rmw(_) | Code::CompareExchange | Code::AwaitExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
@@ -66,18 +70,18 @@ fn role(event: &Event) -> Role {
     }
 }
 
-/// The steps of program order that count: to the next store or barrier, and unless `id` is a store, to the next load or barrier.
-/// The others follow from them.
-fn program_order(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
-    let events = graph.thread(id.thread);
+/// The steps of program order that count, from what is directly before the event `from` of a thread, and has this role: to the next store or barrier, and unless
+/// that is a store, to the next load or barrier. The others follow from them.
+fn program_order(graph: &Graph, thread: ThreadId, from: usize, before: Role, visit: &mut impl FnMut(EventId)) {
+    let events = graph.thread(thread);
     let mut next = |other: Role| {
-        let rest = events.iter().enumerate().skip(id.index as usize + 1);
+        let rest = events.iter().enumerate().skip(from);
         let mut found = rest.filter(|(_, e)| [other, Role::Barrier].contains(&role(e)));
         if let Some((index, _)) = found.next() {
-            visit(id.thread.event(index));
+            visit(thread.event(index));
         }
     };
-    match role(&events[id.index as usize]) {
+    match before {
         Role::None => {}
         Role::Store => next(Role::Store),
         Role::Load | Role::Barrier => {

@@ -77,9 +77,9 @@ pub(super) fn rows(trace: &[TraceEvent], sources: &mut Sources) -> Vec<Row> {
     rows
 }
 
-/// That a thread begins and ends is seen from what it does.
+/// That a thread ends is seen from what it does.
 fn goes_without_saying(event: &TraceEvent) -> bool {
-    event.site.is_none() && event.note.is_none() && !event.culprit && matches!(event.text.as_str(), "begins" | "ends")
+    event.site.is_none() && event.note.is_none() && !event.culprit && event.text == "ends"
 }
 
 fn row(column: usize, event: &TraceEvent, file: &mut String, sources: &mut Sources) -> Row {

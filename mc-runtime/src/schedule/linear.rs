@@ -17,12 +17,14 @@ pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Ite
 
 /// The schedule of a run: its graph, and its events as they were executed, which is an order that extends (program order or reads-from)+.
 /// (A graph can have more: what others would still have done when the run was cut.) What was `left_out` are events of it, which see the newest write.
+/// `failed` is who ran when it failed.
 pub(crate) fn of_run(
     graph: &Graph,
     order: &[EventId],
     left_out: &[Made],
     options: &Options,
     learned: Vec<u16>,
+    failed: ThreadId,
 ) -> Schedule {
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
@@ -52,13 +54,7 @@ pub(crate) fn of_run(
         if stops && event.operation.a == BlockReason::Spin as u64 {
             deviate(Change::Stop { reads: event.operation.b as u32 });
         }
-        let choice = if event.location != LocationId::NONE {
-            newer(graph, id, &done)
-        } else if event.operation.code == Code::Choose {
-            event.value as u32
-        } else {
-            0
-        };
+        let choice = choice(graph, id, &done);
         if choice != 0 {
             deviate(Change::Choice(choice));
         }
@@ -75,6 +71,10 @@ pub(crate) fn of_run(
         done[id.thread.slot()] += 1;
         last = Some((name, over));
         at += 1;
+    }
+    let name = names[failed.slot()];
+    if default_thread(last, alive.iter().copied()) != name {
+        deviations.push(Deviation { at, change: Change::Thread(name) });
     }
     Schedule {
         memory_model: options.memory_model,
@@ -115,6 +115,16 @@ fn all(order: &[EventId], left_out: &[Made]) -> impl Iterator<Item = Step> {
     })
 }
 
+/// What the event chooses, as a number: 0 by the default rule. So many events of each thread are `done`.
+fn choice(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
+    let event = graph.event(id);
+    match event.operation.code {
+        Code::Choose => event.value as u32,
+        _ if event.location != LocationId::NONE => newer(graph, id, done),
+        _ => 0,
+    }
+}
+
 /// How many of the writes made so far are newer than what the event reads, or than its place.
 fn newer(graph: &Graph, id: EventId, done: &[u32]) -> u32 {
     let event = graph.event(id);
@@ -139,7 +149,6 @@ impl Digest {
             Code::Fence => 4,
             Code::Choose => 5,
             Code::Spawn => 6,
-            Code::Begin => 7,
             Code::End => 8,
             Code::Join => 9,
             Code::Block => 10,

@@ -14,7 +14,7 @@ use crate::options::MemoryModel;
 /// What a deviation from the default rule is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// This thread makes the next event.
+    /// This thread makes the next event. After the last one: it runs then, and fails before it has made another.
     Thread(u32),
     /// The next read or store is so many writes before the newest; the next choice takes this value.
     Choice(u32),

@@ -56,7 +56,12 @@ fn fails(kind: FailureKind, body: fn()) {
 fn counterexample(body: fn()) -> String {
     let outcome = check(body);
     let [failure] = &outcome.failures[..] else { panic!("{outcome:?}") };
-    let schedule = failure.schedule.clone();
+    replayed(failure.schedule.clone(), body)
+}
+
+/// The failure that `body` has by this schedule, told.
+#[track_caller]
+fn replayed(schedule: String, body: fn()) -> String {
     let replayed = catch_unwind(move || replay(Bounds::default(), &schedule, move || run_body(body)));
     *replayed.unwrap_err().downcast::<String>().expect("a counterexample is a text")
 }

@@ -3,11 +3,14 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use mc::sync::Arc;
+use mc::sync::atomic::AtomicU32;
 use mc::thread::{self, Builder, Thread};
-use mc_runtime::options::Options;
+use mc_runtime::options::{Options, Strategy};
 use mc_runtime::outcome::{FailureKind, Verdict};
+use mc_runtime::schedule::Schedule;
 
-use super::{check_with, counterexample, fails, proved, results};
+use super::{check_with, counterexample, fails, proved, replayed, results};
 
 #[test]
 fn results_are_moved_to_whoever_joins() {
@@ -31,6 +34,26 @@ fn a_counterexample_names_lines_of_the_test_only() {
     });
     assert!(text.contains("thread is done"), "{text}");
     assert!(!text.contains("launch.rs"), "{text}");
+}
+
+#[test]
+fn a_thread_that_fails_at_once_does_so_at_the_same_time_in_a_replay() {
+    fn body() {
+        let x = Arc::new(AtomicU32::new(0));
+        let y = x.clone();
+        let stores = thread::spawn(move || y.store(1, Relaxed));
+        let panics = thread::spawn(|| panic!("at once"));
+        [stores, panics].map(|thread| thread.join().unwrap());
+        x.store(2, Relaxed);
+    }
+    let failed = (0..32).map(|seed| {
+        let options = Options { strategy: Strategy::Walk, seed, ..Options::default() };
+        check_with(&options, body).failures[0].schedule.clone()
+    });
+    let spawns_only = |schedule: &String| schedule.parse::<Schedule>().unwrap().events == 2;
+    let schedule = failed.into_iter().find(spawns_only).expect("the second thread came first in one of them");
+    let text = replayed(schedule, body);
+    assert!(text.contains("panicked") && !text.contains("store"), "{text}");
 }
 
 #[test]
