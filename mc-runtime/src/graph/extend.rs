@@ -82,7 +82,8 @@ impl Graph {
     ) -> EventId {
         let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), operation.code);
         let id = thread.event(self.thread(thread).len());
-        let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
+        // That a thread ends follows from what it has done, and that depends on its twin already.
+        let counterpart = if code == Code::End { None } else { self.counterpart(id).filter(|c| self.contains(*c)) };
         let mut known = self.known_before(id);
         if !rf.is_init() {
             self.read_clocks(id, rf, true, &mut known);
