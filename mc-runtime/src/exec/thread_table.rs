@@ -68,3 +68,24 @@ impl DerefMut for ThreadTable {
         &mut self.all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_that_runs_is_the_one_that_was_said_to() {
+        let mut threads = ThreadTable::default();
+        threads.ensure(ThreadId(2));
+        threads.run(ThreadId(2));
+        threads.me_mut().spurious = 7;
+        assert_eq!((threads.running(), threads.me().spurious, threads[2].spurious), (ThreadId(2), 7, 7));
+        assert_eq!((threads.len(), threads[0].spurious), (3, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "no thread of the execution")]
+    fn one_that_was_never_made_does_not_run() {
+        ThreadTable::default().run(ThreadId(1));
+    }
+}
