@@ -43,7 +43,9 @@ fn a_thread_that_fails_at_once_does_so_at_the_same_time_in_a_replay() {
         let y = x.clone();
         let stores = thread::spawn(move || y.store(1, Relaxed));
         let panics = thread::spawn(|| panic!("at once"));
-        [stores, panics].map(|thread| thread.join().unwrap());
+        for thread in [stores, panics] {
+            thread.join().unwrap();
+        }
         x.store(2, Relaxed);
     }
     let failed = (0..32).map(|seed| {
