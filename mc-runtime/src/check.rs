@@ -7,7 +7,7 @@ use crate::explore::Next;
 use crate::ops;
 use crate::options::{Options, Origin, Strategy};
 use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
-use crate::schedule::{Digest, of_run};
+use crate::schedule::{Digest, Run, of_run};
 use crate::time_limit::TimeLimit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -465,8 +465,16 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     let mut learned: Vec<u16> = engine.learned.iter().map(|key| *key as u16).collect();
     learned.sort_unstable();
     let options = &engine.options;
-    let (graph, order) = (&engine.explorer.graph, &engine.order);
-    let schedule = of_run(graph, order, engine.left_out.made(), options, learned, found.thread);
+    use FailureKind::{Deadlock, Leak, Livelock, LostWakeup};
+    let nobody_ran = matches!(found.kind, Deadlock | Leak | Livelock | LostWakeup);
+    let run = Run {
+        graph: &engine.explorer.graph,
+        order: &engine.order,
+        left_out: engine.left_out.made(),
+        started: &engine.started,
+        failed: (!nobody_ran).then_some(found.thread),
+    };
+    let schedule = of_run(&run, options, learned);
     Failure {
         kind: found.kind,
         message: found.message,

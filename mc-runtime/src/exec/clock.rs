@@ -16,13 +16,11 @@ impl Engine {
     pub(crate) fn catch_up(&mut self) -> Duration {
         let me = self.me_ref();
         let mut clock = me.clock;
-        if let Some(last) = me.position.checked_sub(1) {
-            let seen = self.explorer.graph.prefix(self.current().event(last));
-            for thread in self.explorer.graph.ranks() {
-                let sleeps = &self.threads[thread.slot()].sleeps;
-                let before = sleeps.iter().rev().find(|(events, _)| *events < seen.of(*thread));
-                clock = before.map_or(clock, |(_, then)| clock.max(*then));
-            }
+        let seen = self.explorer.graph.prefix_of(self.current(), me.position);
+        for thread in self.explorer.graph.ranks() {
+            let sleeps = &self.threads[thread.slot()].sleeps;
+            let before = sleeps.iter().rev().find(|(events, _)| *events < seen.of(*thread));
+            clock = before.map_or(clock, |(_, then)| clock.max(*then));
         }
         self.me().clock = clock;
         clock

@@ -42,10 +42,19 @@ impl Follower {
         self.schedule.at(at).find_map(pick)
     }
 
-    /// The thread of the next event. Beyond the schedule it is a guess.
-    fn thread(&self, at: usize) -> u32 {
-        let named = self.change(at, |c| if let Change::Thread(t) = c { Some(t) } else { None });
-        named.unwrap_or_else(|| default_thread(self.last, self.alive.iter().copied()))
+    /// The thread of the next event, or another one that starts before, and whether it does no more than that. Beyond the schedule it is a guess.
+    fn thread(&self, at: usize, has_started: impl Fn(u32) -> bool) -> (u32, bool) {
+        let mut named = self.schedule.at(at).filter_map(|c| if let Change::Thread(t) = c { Some(t) } else { None });
+        let Some(mut thread) = named.next() else {
+            return (default_thread(self.last, self.alive.iter().copied()), false);
+        };
+        for next in named {
+            if !has_started(thread) {
+                return (thread, true);
+            }
+            thread = next;
+        }
+        (thread, false)
     }
 
     /// Is the event number `at` one of the schedule's?
@@ -153,6 +162,11 @@ impl Engine {
         if let Some(picked) = self.picked.take() {
             return Some(picked);
         }
+        #[cfg(feature = "unmodified")]
+        if let Some(thread) = self.starts_again() {
+            self.granted = false;
+            return Some(thread);
+        }
         let ranks = self.explorer.graph.ranks();
         if self.replaying() {
             return ranks.iter().copied().find(|t| self.can_replay(*t));
@@ -179,7 +193,15 @@ impl Engine {
                 self.granted = picked.is_some_and(|t| self.threads[t.slot()].state != State::Unstarted);
                 return picked;
             }
-            Guide::Follow(follower) => (follower.thread(events), follower.knows(events)),
+            Guide::Follow(follower) => {
+                let has_started = |name: u32| {
+                    let unstarted = |t: &ThreadId| t.0 == name && self.threads[t.slot()].state == State::Unstarted;
+                    !runnable.iter().any(unstarted)
+                };
+                let (thread, starts) = follower.thread(events, has_started);
+                self.granted = !starts;
+                (thread, follower.knows(events))
+            }
             Guide::Explore => unreachable!("the exploration picks by itself"),
         };
         let found = runnable.iter().copied().find(|t| t.0 == wanted);

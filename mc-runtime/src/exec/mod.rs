@@ -113,7 +113,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use symmetry::Likeness;
 pub use thread::HandleWords;
-pub(crate) use thread::{Body, Panicked, State, Thread};
+pub(crate) use thread::{Body, Panicked, Started, State, Thread};
 use thread_table::ThreadTable;
 pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
@@ -233,6 +233,8 @@ pub(crate) struct Engine {
     pub off_schedule: bool,
     /// The events of this run, as executed.
     pub order: Vec<EventId>,
+    /// The threads that have begun to run in it, in their order.
+    pub started: Vec<Started>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     /// What is no event, since nobody reads its result.
@@ -322,6 +324,7 @@ impl Engine {
             spurious: weak::Spurious::default(),
             off_schedule: false,
             order: Vec::new(),
+            started: Vec::new(),
             tracer: None,
             left_out: unused::LeftOut::new(&options),
             left: Default::default(),
@@ -359,8 +362,10 @@ impl Engine {
         self.unsync.clear();
         self.held.clear();
         self.order.clear();
+        self.started.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);
+        self.threads.run(ThreadId::MAIN);
         self.threads[0].state = State::Unstarted;
         self.locations.reset();
         self.locations.remembers_parts = self.loops.any() && !self.guide.decides();

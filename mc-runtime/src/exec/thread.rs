@@ -75,6 +75,16 @@ pub(crate) struct Panicked {
     pub site: Option<(String, u32)>,
 }
 
+/// A thread began to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started {
+    /// How many events had been executed before.
+    pub before: usize,
+    /// How many operations had been left out.
+    pub left_out: usize,
+    pub thread: ThreadId,
+}
+
 /// The words that the handles of a thread share with it, 0 when it starts.
 #[derive(Debug, Default)]
 pub struct HandleWords {

@@ -1,7 +1,7 @@
 //! From a run to a schedule: what is not the default along the order of its events.
 
 use super::{Change, Deviation, Schedule};
-use crate::exec::Made;
+use crate::exec::{Made, Started};
 use crate::graph::Graph;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BlockReason, Code};
@@ -15,32 +15,42 @@ pub(crate) fn default_thread(last: Option<(u32, bool)>, alive: impl Iterator<Ite
     }
 }
 
-/// The schedule of a run: its graph, and its events as they were executed, which is an order that extends (program order or reads-from)+.
-/// (A graph can have more: what others would still have done when the run was cut.) What was `left_out` are events of it, which see the newest write.
-/// `failed` is who ran when it failed.
-pub(crate) fn of_run(
-    graph: &Graph,
-    order: &[EventId],
-    left_out: &[Made],
-    options: &Options,
-    learned: Vec<u16>,
-    failed: ThreadId,
-) -> Schedule {
+/// What a schedule is made from.
+pub(crate) struct Run<'a> {
+    /// Its graph. That can have more events: what others would still have done when the run was cut.
+    pub graph: &'a Graph,
+    /// Its events as they were executed, which is an order that extends (program order or reads-from)+.
+    pub order: &'a [EventId],
+    /// What are events of the schedule, which see the newest write.
+    pub left_out: &'a [Made],
+    /// Which threads began to run when.
+    pub started: &'a [Started],
+    /// Who ran when it failed, if anybody did.
+    pub failed: Option<ThreadId>,
+}
+
+/// The schedule of a run.
+pub(crate) fn of_run(run: &Run<'_>, options: &Options, learned: Vec<u16>) -> Schedule {
+    let graph = run.graph;
     let mut names = vec![0u32; graph.slots()];
     let mut alive = vec![0u32];
     let mut spawned = 0;
     let mut done = vec![0u32; graph.slots()];
     let mut deviations = Vec::new();
+    let mut starting = Vec::new();
     let mut last = None;
     let mut digest = Digest::default();
     let mut at = 0;
-    for made in all(order, left_out) {
-        let name = names[made.thread().slot()];
-        let mut deviate = |change| deviations.push(Deviation { at, change });
-        if default_thread(last, alive.iter().copied()) != name {
-            deviate(Change::Thread(name));
+    for step in run.steps() {
+        let name = names[step.thread().slot()];
+        if let Step::Start(_) = step {
+            starting.push(name);
+            continue;
         }
-        let id = match made {
+        let mut deviate = |change| deviations.push(Deviation { at, change });
+        let next = default_thread(last, alive.iter().copied());
+        say_who(&mut starting, next, name, |thread| deviate(Change::Thread(thread)));
+        let id = match step {
             Step::Event(id) => id,
             Step::LeftOut(made) => {
                 digest.add(name, made.code);
@@ -48,6 +58,7 @@ pub(crate) fn of_run(
                 at += 1;
                 continue;
             }
+            Step::Start(_) => unreachable!("not the next event"),
         };
         let event = graph.event(id);
         let stops = event.operation.code == Code::Block;
@@ -72,9 +83,11 @@ pub(crate) fn of_run(
         last = Some((name, over));
         at += 1;
     }
-    let name = names[failed.slot()];
-    if default_thread(last, alive.iter().copied()) != name {
-        deviations.push(Deviation { at, change: Change::Thread(name) });
+    if let Some(failed) = run.failed.and_then(|thread| names.get(thread.slot())) {
+        let next = default_thread(last, alive.iter().copied());
+        say_who(&mut starting, next, *failed, |thread| {
+            deviations.push(Deviation { at, change: Change::Thread(thread) })
+        });
     }
     Schedule {
         memory_model: options.memory_model,
@@ -88,31 +101,51 @@ pub(crate) fn of_run(
     }
 }
 
+/// The threads that only start, and then the one that goes on, unless that is the default.
+fn say_who(starting: &mut Vec<u32>, default: u32, name: u32, mut say: impl FnMut(u32)) {
+    starting.retain(|thread| *thread != name);
+    if default != name || !starting.is_empty() {
+        starting.drain(..).chain([name]).for_each(&mut say);
+    }
+}
+
 enum Step {
-    Event(EventId),
+    Start(ThreadId),
     LeftOut(Made),
+    Event(EventId),
 }
 
 impl Step {
     fn thread(&self) -> ThreadId {
         match self {
-            Step::Event(id) => id.thread,
+            Step::Start(thread) => *thread,
             Step::LeftOut(made) => made.thread,
+            Step::Event(id) => id.thread,
         }
     }
 }
 
-/// The events, and between them what was left out.
-fn all(order: &[EventId], left_out: &[Made]) -> impl Iterator<Item = Step> {
-    let mut left_out = left_out.iter().copied().peekable();
-    let mut order = order.iter().copied().enumerate().peekable();
-    std::iter::from_fn(move || {
-        let before = order.peek().map_or(usize::MAX, |(before, _)| *before);
-        match left_out.next_if(|made| made.before <= before) {
-            Some(made) => Some(Step::LeftOut(made)),
-            None => order.next().map(|(_, id)| Step::Event(id)),
-        }
-    })
+impl Run<'_> {
+    /// The events, and between them what was left out, and who started.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        let mut started = self.started.iter().copied().peekable();
+        let mut left_out = self.left_out.iter().copied().peekable();
+        let mut order = self.order.iter().copied().enumerate().peekable();
+        let mut left = 0;
+        std::iter::from_fn(move || {
+            let before = order.peek().map_or(usize::MAX, |(before, _)| *before);
+            if let Some(start) = started.next_if(|start| start.before <= before && start.left_out <= left) {
+                return Some(Step::Start(start.thread));
+            }
+            match left_out.next_if(|made| made.before <= before) {
+                Some(made) => {
+                    left += 1;
+                    Some(Step::LeftOut(made))
+                }
+                None => order.next().map(|(_, id)| Step::Event(id)),
+            }
+        })
+    }
 }
 
 /// What the event chooses, as a number: 0 by the default rule. So many events of each thread are `done`.

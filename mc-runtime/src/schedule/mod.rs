@@ -7,14 +7,15 @@ mod encode;
 mod linear;
 
 pub use encode::ScheduleError;
-pub(crate) use linear::{Digest, default_thread, of_run};
+pub(crate) use linear::{Digest, Run, default_thread, of_run};
 
 use crate::options::MemoryModel;
 
 /// What a deviation from the default rule is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// This thread makes the next event. After the last one: it runs then, and fails before it has made another.
+    /// This thread makes the next event; of several, the last does, and the others start before it without an event of theirs.
+    /// After the last event: it runs then, and fails before it has made another.
     Thread(u32),
     /// The next read or store is so many writes before the newest; the next choice takes this value.
     Choice(u32),

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use mc::cell::UnsafeCell;
 use mc::sync::Arc;
 use mc::sync::atomic::AtomicU32;
 use mc::thread::{self, Builder, Thread};
@@ -56,6 +57,32 @@ fn a_thread_that_fails_at_once_does_so_at_the_same_time_in_a_replay() {
     let schedule = failed.into_iter().find(spawns_only).expect("the second thread came first in one of them");
     let text = replayed(schedule, body);
     assert!(text.contains("panicked") && !text.contains("store"), "{text}");
+}
+
+#[test]
+fn whoever_had_started_without_an_event_has_in_a_replay() {
+    struct Shared(UnsafeCell<u32>);
+    // SAFETY: not shared as it should be, which is what is found.
+    unsafe impl Sync for Shared {}
+    fn body() {
+        let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
+        let theirs = shared.clone();
+        let write = |shared: &(Shared, AtomicU32)| shared.0.0.with_mut(|value| value as usize);
+        let thread = thread::spawn(move || {
+            write(&theirs);
+            theirs.1.store(1, Relaxed);
+        });
+        shared.1.load(Relaxed);
+        write(&shared);
+        assert!(thread.is_finished(), "it goes on");
+    }
+    for seed in 0..64 {
+        let options = Options { strategy: Strategy::Walk, seed, ..Options::default() };
+        let outcome = check_with(&options, body);
+        let failure = &outcome.failures[0];
+        let (message, text) = (failure.message.lines().next().unwrap(), replayed(failure.schedule.clone(), body));
+        assert!(text.contains(message), "seed {seed}: {message}\nin a replay\n{text}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use mc::cell::UnsafeCell;
 use mc::sync::atomic::{AtomicBool, AtomicUsize as Checked};
-use mc::sync::{Barrier, Condvar, Mutex};
+use mc::sync::{Barrier, Condvar, Mutex, mpsc};
 use mc::thread;
 use mc::time::{Duration, Instant};
 use mc_runtime::options::{Options, Reduction, Reductions};
@@ -134,6 +134,23 @@ fn a_time_out_moves_the_virtual_clock() {
         let start = Instant::now();
         thread::sleep(Duration::from_secs(3600));
         assert_eq!(start.elapsed(), Duration::from_secs(3600));
+    });
+}
+
+#[test]
+fn a_thread_starts_no_earlier_than_what_its_spawner_has_seen() {
+    proved(1, || {
+        let second = Duration::from_secs(1);
+        let start = Instant::now();
+        let (sender, receiver) = mpsc::channel();
+        let sleeper = thread::spawn(move || {
+            thread::sleep(second);
+            sender.send(()).unwrap();
+        });
+        receiver.recv().unwrap();
+        let later = thread::spawn(move || assert!(start.elapsed() >= second));
+        sleeper.join().unwrap();
+        later.join().unwrap();
     });
 }
 
