@@ -11,6 +11,10 @@ impl Engine {
         if self.replaying() {
             return Some(self.waits_as(State::Replayed));
         }
+        #[cfg(feature = "unmodified")]
+        if self.starts_again().is_some() {
+            return Some(self.waits_as(State::Ready));
+        }
         let stays = if self.guide.decides() { self.is_granted(access) } else { !self.preempt && !self.is_ahead() };
         if !stays {
             self.preempt = false;

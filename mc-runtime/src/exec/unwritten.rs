@@ -201,8 +201,11 @@ fn again(engine: &mut Engine, body: &TestBody, filling: usize, first: &Seen) -> 
 
 impl Seen {
     fn is_like(&self, other: &Self) -> bool {
-        let failure =
-            |seen: &Self| seen.failure.as_ref().map(|found| (found.kind, found.message.clone(), found.thread));
+        // Which of two accesses that race comes first is nothing that the events say.
+        let who = |found: &Found| (found.message.clone(), found.thread);
+        let is_race = |found: &Found| found.kind == FailureKind::DataRace;
+        let told = |found: &Found| (found.kind, (!is_race(found)).then(|| who(found)));
+        let failure = |seen: &Self| seen.failure.as_ref().map(told);
         let same = (self.ending, failure(self)) == (other.ending, failure(other));
         same && (&self.events, &self.values) == (&other.events, &other.values)
     }

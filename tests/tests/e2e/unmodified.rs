@@ -166,7 +166,13 @@ fn memory_that_nobody_has_written_is_found_by_what_depends_on_it() {
         let message = failure["message"].as_str().unwrap();
         assert!(message.contains(words) && message.contains(difference), "{failure}");
     }
-    assert_eq!(names(&run).len(), passing.len() + failing.len());
+    assert_eq!(names(&run).len(), passing.len() + failing.len() + 1);
+    // It is run once more to the same race, whoever comes first.
+    for seed in ["1", "2", "3", "4"] {
+        let sampled = fixture.cargo_mc([&flags[..], &["--strategy", "walk", "--seed", seed, "races_at_once"]].concat());
+        let failure = &test(&sampled, "races_at_once")["failures"][0];
+        assert_eq!(failure["kind"], "data_race", "{failure}");
+    }
     // The schedule says what was asked for.
     let schedule = test(&run, "is_stored")["failures"][0]["schedule"].as_str().unwrap().to_owned();
     let replay = fixture.cargo_mc(["replay", "--std", &schedule, "is_stored"]);
