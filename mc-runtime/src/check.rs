@@ -289,7 +289,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             self.report_progress();
             return false;
         };
-        let waits = matches!(found.kind, FailureKind::Deadlock | FailureKind::LostWakeup | FailureKind::Livelock);
+        let waits = found.kind.is_of_waiting();
         let failure = self.failure(found);
         (self.observe)(Event::Failure(&failure));
         let last = failure.kind.is_uncheckable() || failure.kind == FailureKind::Uninit;
@@ -465,8 +465,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
     let mut learned: Vec<u16> = engine.learned.iter().map(|key| *key as u16).collect();
     learned.sort_unstable();
     let options = &engine.options;
-    use FailureKind::{Deadlock, Leak, Livelock, LostWakeup};
-    let nobody_ran = matches!(found.kind, Deadlock | Leak | Livelock | LostWakeup);
+    let nobody_ran = found.kind.is_of_waiting() || found.kind == FailureKind::Leak;
     let run = Run {
         graph: &engine.explorer.graph,
         order: &engine.order,

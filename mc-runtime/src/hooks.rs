@@ -115,7 +115,7 @@ pub(crate) unsafe extern "C" fn pthread_setspecific(
     key: libc::pthread_key_t,
     value: *const libc::c_void,
 ) -> libc::c_int {
-    with_engine(|e| e.threads.me_mut().rounds.clear());
+    with_engine(|e| e.threads.me().rounds.clear());
     static REAL: Original = Original::new(c"pthread_setspecific");
     let Some(real) = REAL.find() else { return libc::ENOSYS };
     // SAFETY: as in `pthread_create`.

@@ -345,7 +345,7 @@ impl Engine {
 
     /// The name of the running thread's next event.
     pub(super) fn next_event(&self) -> EventId {
-        self.current().event(self.threads.me().position)
+        self.current().event(self.threads.me_ref().position)
     }
 }
 

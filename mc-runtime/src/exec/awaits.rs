@@ -99,7 +99,7 @@ impl Engine {
     #[inline(never)]
     fn close_read(&mut self, read: EventId) {
         self.loses_guard(read);
-        let me = self.threads.me_mut();
+        let me = self.threads.me();
         me.open = None;
         self.explorer.add_other_reads(read, &me.tried);
         me.forget_tries();

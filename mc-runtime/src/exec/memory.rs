@@ -81,7 +81,7 @@ impl Engine {
     /// What plain memory was accessed by, and what it is to be held against.
     #[cfg(feature = "unmodified")]
     pub(super) fn shadow_and_order(&mut self) -> (&mut super::shadow::Shadow, Order<'_>) {
-        let me = self.threads.me();
+        let me = self.threads.me_ref();
         (
             &mut self.told.shadow,
             Order { graph: &self.explorer.graph, left: &self.left, current: self.threads.running(), me },

@@ -415,11 +415,11 @@ impl Engine {
     }
 
     fn me(&mut self) -> &mut Thread {
-        self.threads.me_mut()
+        self.threads.me()
     }
 
     fn me_ref(&self) -> &Thread {
-        self.threads.me()
+        self.threads.me_ref()
     }
 
     /// Does chance decide?
@@ -455,7 +455,7 @@ impl Engine {
     #[inline(always)]
     fn executed_event(&mut self) {
         let current = self.current();
-        let me = self.threads.me_mut();
+        let me = self.threads.me();
         self.order.push(current.event(me.position));
         me.position += 1;
         me.activity += 1;
@@ -475,6 +475,6 @@ impl Engine {
     pub(crate) fn current_is_unwinding(&self) -> bool {
         // Only where coroutines share a thread, and another is suspended in the middle of unwinding, can std mean that one.
         let own = self.options.threads == Threads::Os;
-        own || self.unwinding_suspended == 0 || self.threads.me().panicked.is_some()
+        own || self.unwinding_suspended == 0 || self.threads.me_ref().panicked.is_some()
     }
 }

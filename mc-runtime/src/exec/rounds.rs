@@ -37,7 +37,7 @@ impl Engine {
     #[inline(never)]
     fn arrive(&mut self, arrival: Arrival<'_>) -> Option<Step<Accessed>> {
         self.find_shared();
-        let thread = self.threads.me_mut();
+        let thread = self.threads.me();
         let around = Around { base: self.stack.base, shared: &self.shared };
         match self.loops.arrive(&thread.rounds, arrival, around) {
             Spin::No => self.reread(arrival),
@@ -46,7 +46,7 @@ impl Engine {
                 if !self.leaves_out(reads) {
                     return None;
                 }
-                let thread = self.threads.me_mut();
+                let thread = self.threads.me();
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
                     thread.repeats = Some(reads);
                     return None;
@@ -64,7 +64,7 @@ impl Engine {
             if self.loops.keeps(site) {
                 self.find_shared();
             }
-            let thread = self.threads.me_mut();
+            let thread = self.threads.me();
             let around = Around { base: self.stack.base, shared: &self.shared };
             self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
         }
@@ -97,7 +97,7 @@ impl Engine {
     #[inline(never)]
     fn keep_shared(&mut self) {
         self.find_shared();
-        let left = &mut self.threads.me_mut().left;
+        let left = &mut self.threads.me().left;
         spin::copy(left, |look| self.shared.all(look));
     }
 
@@ -112,7 +112,7 @@ impl Engine {
     fn compare_shared(&mut self) {
         self.find_shared();
         spin::copy(&mut self.now, |look| self.shared.all(look));
-        let me = self.threads.me_mut();
+        let me = self.threads.me();
         if me.left != self.now {
             me.rounds.interrupted(&me.left, &self.now);
         }

@@ -146,7 +146,7 @@ impl Engine {
         if !self.has_symmetry() || self.likeness.code == 0 {
             return;
         }
-        let me = self.threads.me_mut();
+        let me = self.threads.me();
         if me.row.activity != before {
             me.row.count = 0;
         }
@@ -299,8 +299,8 @@ impl Engine {
         if graph.twin(self.current()).is_none() {
             return false;
         }
-        let spawn = graph.spawn(self.current());
-        let between = graph.spawn(graph.eldest(self.current())).index + 1..=spawn.index;
+        let spawn = graph.parent(self.current());
+        let between = graph.parent(graph.eldest(self.current())).index + 1..=spawn.index;
         let conflicts =
             |old: &Touch| old.thread == spawn.thread && between.contains(&old.events) && (writes || old.writes);
         self.told.shadow.any(range, conflicts)

@@ -42,15 +42,15 @@ impl ThreadTable {
 
     /// The one that runs. Each operation asks this some ten times, so nothing is compared: 2 % of the time of all executions.
     #[inline(always)]
-    pub(crate) fn me(&self) -> &Thread {
+    pub(crate) fn me_ref(&self) -> &Thread {
         // SAFETY: in bounds by `run`, the only place that sets it, and `all` never shrinks.
         unsafe { self.all.get_unchecked(self.running.slot()) }
     }
 
-    /// As [`ThreadTable::me`].
+    /// As [`ThreadTable::me_ref`].
     #[inline(always)]
-    pub(crate) fn me_mut(&mut self) -> &mut Thread {
-        // SAFETY: as in `me`.
+    pub(crate) fn me(&mut self) -> &mut Thread {
+        // SAFETY: as in `me_ref`.
         unsafe { self.all.get_unchecked_mut(self.running.slot()) }
     }
 }
@@ -78,8 +78,8 @@ mod tests {
         let mut threads = ThreadTable::default();
         threads.ensure(ThreadId(2));
         threads.run(ThreadId(2));
-        threads.me_mut().spurious = 7;
-        assert_eq!((threads.running(), threads.me().spurious, threads[2].spurious), (ThreadId(2), 7, 7));
+        threads.me().spurious = 7;
+        assert_eq!((threads.running(), threads.me_ref().spurious, threads[2].spurious), (ThreadId(2), 7, 7));
         assert_eq!((threads.len(), threads[0].spurious), (3, 0));
     }
 

@@ -85,7 +85,7 @@ fn words(at: usize, size: usize) -> Range<usize> {
 impl Engine {
     /// A round of so many reads has led nowhere. Is it left out? Otherwise it is the one that is kept.
     pub(super) fn leaves_out(&mut self, reads: u32) -> bool {
-        let rounds = &mut self.threads.me_mut().rounds;
+        let rounds = &mut self.threads.me().rounds;
         let touched = &mut self.loops.touched;
         if touched.keeps_one && rounds.keep_first() {
             return false;

@@ -17,12 +17,6 @@ impl Graph {
         self.starts[thread.slot()].twin
     }
 
-    /// The event that has spawned the thread.
-    #[cfg(feature = "unmodified")]
-    pub(crate) fn spawn(&self, thread: ThreadId) -> EventId {
-        self.starts[thread.slot()].spawn
-    }
-
     /// Has any thread a twin?
     pub(crate) fn has_twins(&self) -> bool {
         self.ranks.iter().any(|t| self.twin(*t).is_some())

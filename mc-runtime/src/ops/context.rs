@@ -145,7 +145,7 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
 /// The calling thread does not go on, and is not unwound either.
 #[cfg(feature = "unmodified")]
 pub(crate) fn stop_for_good() -> ! {
-    with_engine(|e| e.threads.me_mut().state = crate::exec::State::Abandoned);
+    with_engine(|e| e.threads.me().state = crate::exec::State::Abandoned);
     loop {
         suspend();
     }
@@ -156,7 +156,7 @@ pub(crate) fn stop_for_good() -> ! {
 pub(crate) fn suspend() {
     let here = stack_pointer();
     let suspender = with_engine(|e| {
-        let me = e.threads.me_mut();
+        let me = e.threads.me();
         me.suspended_at = here;
         let suspender = me.suspender;
         e.leave_round();
@@ -208,15 +208,15 @@ pub(crate) fn is_cut() -> bool {
 
 /// Do operations of the calling thread do nothing, where others unwind?
 pub(crate) fn is_only_inert() -> bool {
-    ask_engine(|e| e.threads.me().only_inert).unwrap_or(false)
+    ask_engine(|e| e.threads.me_ref().only_inert).unwrap_or(false)
 }
 
 /// From here on they do.
 pub(crate) fn set_only_inert() {
-    with_engine(|e| e.threads.me_mut().only_inert = true);
+    with_engine(|e| e.threads.me().only_inert = true);
 }
 
 /// Only the destructors of its thread-locals are left of the calling thread, which the C library calls: nothing may unwind through that.
 pub(crate) fn ends() {
-    with_engine(|e| e.threads.me_mut().only_inert |= !e.abandons());
+    with_engine(|e| e.threads.me().only_inert |= !e.abandons());
 }

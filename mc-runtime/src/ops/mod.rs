@@ -239,7 +239,7 @@ pub fn join(thread: ThreadKey) -> bool {
 /// The calling thread has returned this, for whoever joins it as the C library has it.
 #[cfg(feature = "unmodified")]
 pub(crate) fn set_returned(value: usize) {
-    with_engine(|e| e.threads.me_mut().returned = value);
+    with_engine(|e| e.threads.me().returned = value);
 }
 
 /// What a thread that has ended has returned.
@@ -290,7 +290,7 @@ pub fn now() -> Option<Duration> {
     learn(CLOCK_KEY);
     with_engine(|e| {
         let clock = e.catch_up();
-        e.threads.me_mut().rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
+        e.threads.me().rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
         clock
     })
 }
@@ -302,7 +302,7 @@ pub fn sleep(time: Duration) -> bool {
         if looked_at {
             e.catch_up();
         }
-        let me = e.threads.me_mut();
+        let me = e.threads.me();
         me.sleep(time);
         if looked_at {
             me.rounds.clear();
@@ -321,14 +321,14 @@ pub struct TimeOut(());
 impl TimeOut {
     /// The calling thread is about to wait.
     pub fn begin() -> Self {
-        with_engine(|e| e.threads.me_mut().has_time_out = true);
+        with_engine(|e| e.threads.me().has_time_out = true);
         TimeOut(())
     }
 }
 
 impl Drop for TimeOut {
     fn drop(&mut self) {
-        with_engine(|e| e.threads.me_mut().has_time_out = false);
+        with_engine(|e| e.threads.me().has_time_out = false);
     }
 }
 
@@ -380,7 +380,7 @@ pub unsafe fn fill_random(buffer: *mut u8, length: usize) -> usize {
 fn random() -> Option<u64> {
     with_engine(|e| {
         let slot = u64::from(e.current().0);
-        let drawn = &mut e.threads.me_mut().drawn;
+        let drawn = &mut e.threads.me().drawn;
         *drawn += 1;
         // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
         let mut z = (slot << 32 | *drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -392,7 +392,7 @@ fn random() -> Option<u64> {
 
 /// How many events and tracked accesses the calling thread has made so far: unchanged over a call that did nothing visible.
 pub fn activity() -> u64 {
-    ask_engine(|e| e.threads.me().activity).unwrap_or(0)
+    ask_engine(|e| e.threads.me_ref().activity).unwrap_or(0)
 }
 
 /// Adds what happens before this point to the clock kept beside `at` until the end of the execution (an unobserved reference count's decrement).
@@ -445,7 +445,7 @@ pub unsafe fn restore<'a>(at: *mut (), size: usize, drop: impl Fn() + 'a) {
 /// The calling thread's values of `thread_local!`s: `(key, value, destructor)`, in order of registration. The shim runs the destructors
 /// when the thread's body has ended (last registered first, as std does); the engine does so, inert, for threads that were cut.
 pub fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
-    with_engine(|e| f(&mut e.threads.me_mut().locals))
+    with_engine(|e| f(&mut e.threads.me().locals))
 }
 
 /// See [`with_locals`].

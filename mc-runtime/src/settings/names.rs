@@ -80,6 +80,11 @@ impl FailureKind {
     pub fn is_uncheckable(self) -> bool {
         matches!(self, Self::Nondeterminism | Self::Uncontrolled)
     }
+
+    /// Threads wait for ever.
+    pub(crate) fn is_of_waiting(self) -> bool {
+        matches!(self, Self::Deadlock | Self::LostWakeup | Self::Livelock)
+    }
 }
 
 impl fmt::Display for FailureKind {
