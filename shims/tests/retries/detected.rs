@@ -11,12 +11,11 @@ use mc::thread;
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::FailureKind::{self, DataRace, DoubleFree, UseAfterFree};
 
-use super::{atomics, common, one};
+use super::{atomics, common};
 
 /// With and without the reduction, that is what is wrong.
 #[track_caller]
 fn is_found(kind: Option<FailureKind>, body: fn()) {
-    let _one = one();
     let retry = Reductions::default().without(Reduction::Retry);
     for reductions in [Reductions::default(), retry, retry.without(Reduction::All)] {
         let outcome = common::explore(&Options { reductions, ..Options::default() }, body);
@@ -26,6 +25,7 @@ fn is_found(kind: Option<FailureKind>, body: fn()) {
 
 #[test]
 fn what_is_freed_once_before_the_loop_is_not_freed_twice() {
+    alone!();
     is_found(None, || {
         let count = atomics([0]);
         let theirs = count.clone();
@@ -55,6 +55,7 @@ fn free_again(retry: impl FnOnce(&AtomicUsize, &dyn Fn())) {
 
 #[test]
 fn what_each_round_frees_is_freed_twice() {
+    alone!();
     is_found(Some(DoubleFree), || {
         free_again(|count, free| {
             let mut old = count.load(Relaxed);
@@ -111,6 +112,7 @@ impl Shared {
 
 #[test]
 fn a_race_with_what_only_such_a_round_reads_is_found() {
+    alone!();
     is_found(Some(DataRace), || {
         Shared::race(|shared| {
             let mut old = shared.count.load(Relaxed);
@@ -170,6 +172,7 @@ fn race_of_sizes(retry: impl FnOnce(&AtomicUsize, &AtomicU8), store: fn(&AtomicU
 
 #[test]
 fn a_race_with_a_part_that_only_such_a_round_reads_is_found() {
+    alone!();
     fn exchange(count: &AtomicUsize, part: &AtomicU8) {
         let mut old = count.load(Relaxed);
         while let Err(newer) = count.compare_exchange(old, old + 1, Relaxed, Relaxed) {
@@ -223,6 +226,7 @@ fn beside_rounds(wait: fn(&Shared), other: fn(&Shared)) {
 /// The round that is left out saw an old value, so that the thread could go on without it.
 #[test]
 fn a_race_with_what_a_round_reads_that_saw_an_old_value_is_found() {
+    alone!();
     fn wait(shared: &Shared, round: fn(&Shared)) {
         while shared.done.load(Relaxed) == 0 {
             round(shared);
@@ -259,6 +263,7 @@ fn a_race_with_what_a_round_reads_that_saw_an_old_value_is_found() {
 
 #[test]
 fn memory_that_a_round_reads_that_saw_an_old_value_is_not_freed_too_early() {
+    alone!();
     is_found(Some(UseAfterFree), || {
         let values = atomics([0, 0]);
         let [freeing, waiting, going] = [values.clone(), values.clone(), values];
@@ -296,6 +301,7 @@ fn both(one: fn(&AtomicUsize), other: fn(&AtomicUsize)) {
 
 #[test]
 fn a_race_of_sizes_with_a_read_that_waits_is_found() {
+    alone!();
     fn store_both(whole: &AtomicUsize) {
         whole.store(0x100, Relaxed);
         part_of(whole).store(1, Release);
@@ -317,6 +323,7 @@ fn a_race_of_sizes_with_a_read_that_waits_is_found() {
 
 #[test]
 fn memory_that_only_such_a_round_reads_is_not_freed_too_early() {
+    alone!();
     is_found(Some(UseAfterFree), || {
         let values = atomics([0, 0]);
         let theirs = values.clone();

@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use mc::sync::atomic::AtomicUsize;
 use mc::thread;
 
-use super::{atomics, finds, run, same, same_in_fewer, saw};
+use super::loops::finds;
+use super::{atomics, run, same, same_in_fewer, saw};
 
 /// As D. Vyukov's queue claims a position, and std's `fetch_update` does it.
 #[test]
 fn who_retries_with_what_the_exchange_saw_shows_the_same_in_fewer_executions() {
+    alone!();
     same_in_fewer(|| {
         let counter = atomics([0]);
         let add = |by: usize| {
@@ -43,6 +45,7 @@ fn who_retries_with_what_the_exchange_saw_shows_the_same_in_fewer_executions() {
 
 #[test]
 fn a_weak_exchange_that_fails_for_no_reason_leads_nowhere() {
+    alone!();
     same_in_fewer(|| {
         let counter = atomics([0]);
         let add = |by: usize| {
@@ -80,6 +83,7 @@ fn a_weak_exchange_that_fails_for_no_reason_leads_nowhere() {
 
 #[test]
 fn a_retry_that_synchronises_with_less_is_another_round() {
+    alone!();
     same(|| {
         let values = atomics([0, 0]);
         let theirs = values.clone();
@@ -110,6 +114,7 @@ fn add_and_count(count: &AtomicUsize, rounds: &Cell<usize>) {
 
 #[test]
 fn a_retry_that_leaves_something_is_another_round() {
+    alone!();
     finds(&[0, 1], |count| {
         let rounds = Box::new(Cell::new(0));
         add_and_count(count, &rounds);
@@ -131,6 +136,7 @@ fn a_retry_that_leaves_something_is_another_round() {
 
 #[test]
 fn a_retry_that_only_a_second_look_at_the_value_tells_from_the_first_is_another_round() {
+    alone!();
     // The value decides whether the thread says anything.
     finds(&[0, 1, 2, 3, 7], |count| {
         let mut old = count.load(Relaxed);

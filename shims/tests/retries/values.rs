@@ -13,12 +13,11 @@ use mc_runtime::models::{Bounds, replay};
 use mc_runtime::options::{Options, Reduction, Reductions};
 use mc_runtime::outcome::Verdict;
 
-use super::{atomics, common, one};
+use super::{atomics, common};
 
 /// Complete executions with the reduction and without; there are no more of all.
 #[track_caller]
 fn counted(body: fn()) -> [u64; 2] {
-    let _one = one();
     let [with, without] = [Reductions::default(), Reductions::default().without(Reduction::Value)].map(|reductions| {
         let outcome = common::explore(&Options { reductions, ..Options::default() }, body);
         assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
@@ -47,6 +46,7 @@ fn three(value: usize, enter: fn(&AtomicUsize), leave: fn(&AtomicUsize)) {
 
 #[test]
 fn a_lock_is_taken_where_it_was_seen_to_be_free() {
+    alone!();
     let counts = counted(|| {
         three(
             0,
@@ -83,6 +83,7 @@ fn release(permits: &AtomicUsize) {
 
 #[test]
 fn permits_are_taken_where_they_were_seen() {
+    alone!();
     assert_eq!(counted(|| three(2, |permits| acquire(permits, Relaxed, Acquire, Relaxed), release)), [54, 156]);
     assert_eq!(counted(|| three(2, |permits| acquire(permits, Acquire, Acquire, Acquire), release)), [54, 156]);
     assert_eq!(counted(|| three(2, |permits| acquire(permits, SeqCst, SeqCst, SeqCst), release)), [54, 156]);
@@ -90,6 +91,7 @@ fn permits_are_taken_where_they_were_seen() {
 
 #[test]
 fn what_was_read_by_an_acquire_is_not_what_a_relaxed_exchange_reads() {
+    alone!();
     let [with, without] = counted(|| three(2, |permits| acquire(permits, Acquire, Relaxed, Acquire), release));
     assert_eq!(with, without);
 }
@@ -97,7 +99,6 @@ fn what_was_read_by_an_acquire_is_not_what_a_relaxed_exchange_reads() {
 /// It fails with the reduction and without.
 #[track_caller]
 fn both_fail(body: fn()) {
-    let _one = one();
     for reductions in [Reductions::default(), Reductions::default().without(Reduction::Value)] {
         let outcome = common::explore(&Options { reductions, ..Options::default() }, body);
         assert_eq!(outcome.verdict, Verdict::Failed, "{outcome:?}");
@@ -112,6 +113,7 @@ unsafe impl Sync for Below {}
 /// Another thread takes both numbers from a stack of 1 and 2, and puts 1 back.
 #[test]
 fn a_top_that_is_the_same_again_does_not_hide_what_is_below_it() {
+    alone!();
     both_fail(|| {
         let stack = atomics([1, 2]);
         let theirs = stack.clone();
@@ -146,6 +148,7 @@ fn a_top_that_is_the_same_again_does_not_hide_what_is_below_it() {
 
 #[test]
 fn a_failure_beside_a_thread_that_is_not_followed_is_replayed() {
+    alone!();
     fn body() {
         let shared = atomics([0, 0]);
         let [writer, reader] = [shared.clone(), shared.clone()];
@@ -164,7 +167,6 @@ fn a_failure_beside_a_thread_that_is_not_followed_is_replayed() {
             thread.join().unwrap();
         }
     }
-    let _one = one();
     let outcome = common::explore(&Options { max_failures: u64::MAX, ..Options::default() }, body);
     assert!(outcome.failures.len() > 1, "{outcome:?}");
     let mut stopped = 0;
