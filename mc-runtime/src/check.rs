@@ -470,7 +470,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
         graph: &engine.explorer.graph,
         order: &engine.order,
         left_out: engine.left_out.made(),
-        started: &engine.started,
+        lives: &engine.lives,
         failed: (!nobody_ran).then_some(found.thread),
     };
     let schedule = of_run(&run, options, learned);

@@ -83,9 +83,7 @@ pub(crate) enum Code {
     Choose,
     /// Starts the thread in slot `value`; its twin is the one in slot `a - 1`, if `a` is not 0.
     Spawn,
-    /// The last event of a thread.
-    End,
-    /// Waits for the `End` of the thread in slot `a`, and reads from it.
+    /// Waits for the end of the thread in slot `a`.
     Join,
     /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop, perhaps with [`BY_CHANCE`].
     Block,

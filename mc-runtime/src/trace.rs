@@ -2,7 +2,7 @@
 
 use crate::exec::Engine;
 use crate::graph::Site;
-use crate::ids::EventId;
+use crate::ids::{EventId, ThreadId};
 use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::outcome;
@@ -111,7 +111,6 @@ pub(crate) fn operation(operation: &Operation) -> String {
         Code::Fence => format!("fence({by})"),
         Code::Choose => format!("choose among {a}"),
         Code::Spawn => "spawn".to_owned(),
-        Code::End => "ends".to_owned(),
         Code::Join => format!("join T{a}"),
         Code::Block if b == u64::from(NO_ROUND) => "not followed: another execution shows the same".to_owned(),
         Code::Block if a == BlockReason::Spin as u64 => "spins for ever here".to_owned(),
@@ -140,13 +139,23 @@ impl Engine {
         }
     }
 
+    /// A thread has ended.
+    #[inline]
+    pub(crate) fn trace_end_of(&mut self, thread: ThreadId) {
+        if self.tracer.is_some() {
+            let event = self.trace_event(thread, "ends".to_owned(), None);
+            self.tell(event);
+        }
+        self.guide.ended(thread);
+    }
+
     fn tell(&mut self, event: TraceEvent) {
         if let Some(Tracer(tracer)) = &mut self.tracer {
             tracer(event);
         }
     }
 
-    fn trace_event(&self, thread: crate::ids::ThreadId, text: String, site: Site) -> TraceEvent {
+    fn trace_event(&self, thread: ThreadId, text: String, site: Site) -> TraceEvent {
         TraceEvent {
             thread: thread.0,
             name: self.threads[thread.slot()].name.clone(),
@@ -210,7 +219,7 @@ impl Engine {
         for slot in 0..self.threads.len() {
             let Some(wait) = self.threads[slot].waiting else { continue };
             let text = format!("waits in {}", label(wait.operation.label));
-            let mut event = self.trace_event(crate::ids::ThreadId(slot as u32), text, wait.site);
+            let mut event = self.trace_event(ThreadId(slot as u32), text, wait.site);
             event.culprit = true;
             self.tell(event);
         }

@@ -9,7 +9,7 @@ use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::outcome::FailureKind;
-use crate::schedule::{Change, Digest, Schedule, default_thread};
+use crate::schedule::{Change, Digest, Schedule, Turns};
 
 /// Who decides about threads and values beyond the prefix.
 #[derive(Debug)]
@@ -28,14 +28,13 @@ pub(crate) struct Follower {
     schedule: Schedule,
     digest: Digest,
     added: u32,
-    last: Option<(u32, bool)>,
-    alive: Vec<u32>,
+    turns: Turns,
 }
 
 impl Follower {
     /// To follow `schedule`.
     pub(crate) fn new(schedule: Schedule) -> Self {
-        Follower { schedule, digest: Digest::default(), added: 0, last: None, alive: vec![0] }
+        Follower { schedule, digest: Digest::default(), added: 0, turns: Turns::new() }
     }
 
     fn change(&self, at: usize, pick: impl Fn(Change) -> Option<u32>) -> Option<u32> {
@@ -46,7 +45,7 @@ impl Follower {
     fn thread(&self, at: usize, has_started: impl Fn(u32) -> bool) -> (u32, bool) {
         let mut named = self.schedule.at(at).filter_map(|c| if let Change::Thread(t) = c { Some(t) } else { None });
         let Some(mut thread) = named.next() else {
-            return (default_thread(self.last, self.alive.iter().copied()), false);
+            return (self.turns.next(), false);
         };
         for next in named {
             if !has_started(thread) {
@@ -73,14 +72,10 @@ impl Follower {
         }
         self.added += 1;
         self.digest.add(thread.0, code);
-        let over = matches!(code, Code::End | Code::Block);
-        if over {
-            self.alive.retain(|t| *t != thread.0);
+        self.turns.made(thread.0, (code == Code::Spawn).then_some(value as u32));
+        if code == Code::Block {
+            self.turns.is_over(thread.0);
         }
-        if code == Code::Spawn {
-            self.alive.push(value as u32);
-        }
-        self.last = Some((thread.0, over));
     }
 
     /// Did the execution do what the schedule was made from?
@@ -110,6 +105,20 @@ impl Guide {
         let Guide::Follow(follower) = self else { return None };
         std::hint::cold_path();
         follower.change(at, |c| if let Change::Stop { reads } = c { Some(reads) } else { None })
+    }
+
+    /// Is the running thread, which has come to its end, to stop for good there? After a round of so many reads.
+    pub(crate) fn stops(&self, thread: ThreadId) -> Option<u32> {
+        let Guide::Follow(follower) = self else { return None };
+        std::hint::cold_path();
+        follower.schedule.stop_of(thread.0, follower.added)
+    }
+
+    /// A thread has ended.
+    pub(crate) fn ended(&mut self, thread: ThreadId) {
+        if let Guide::Follow(follower) = self {
+            follower.turns.is_over(thread.0);
+        }
     }
 
     /// The value of a data choice.
@@ -257,7 +266,8 @@ impl Engine {
 
     fn can_replay(&self, thread: ThreadId) -> bool {
         match self.threads.get(thread.slot()).map_or(State::Absent, |t| t.state) {
-            State::Unstarted => !self.explorer.graph.thread(thread).is_empty(),
+            // One that has done nothing may have been joined.
+            State::Unstarted => !self.explorer.graph.thread(thread).is_empty() || self.explorer.graph.has_ended(thread),
             State::Ready => true,
             State::Source(id) => self.executed(id),
             State::Join(child) => self.threads[child.slot()].state == State::Ended,
@@ -317,13 +327,18 @@ impl Engine {
     #[cold]
     pub(crate) fn diverged<T>(&mut self, id: EventId, found: &str, site: Site) -> Step<T> {
         let graph = &self.explorer.graph;
+        let did = super::access::describe(&graph.event(id).operation);
+        let before = format!("did `{did}` at {}", place(graph.site(id)));
+        self.not_the_same(&before, &format!("does `{found}` at {}", place(site)), site)
+    }
+
+    /// The running thread does something else than before.
+    #[cold]
+    pub(super) fn not_the_same<T>(&mut self, before: &str, now: &str, site: Site) -> Step<T> {
         let message = format!(
-            "the test does not do the same each time: {} did `{}` at {} before, and does `{found}` at {} now\n\
+            "the test does not do the same each time: {} {before} before, and {now} now\n\
              The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",
             self.thread_name(self.current()),
-            super::access::describe(&graph.event(id).operation),
-            place(graph.site(id)),
-            place(site),
         );
         self.fail(FailureKind::Nondeterminism, message, site)
     }

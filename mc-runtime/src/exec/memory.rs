@@ -281,7 +281,7 @@ impl Engine {
         let knows = |t: ThreadId| self.explorer.graph.knows(self.current(), me.position, t) as usize;
         let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current());
         let ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
-        others().all(ended) && others().all(|t| knows(t) >= self.threads[t.slot()].position)
+        others().all(ended) && others().all(|t| knows(t) > self.threads[t.slot()].position)
     }
 
     #[cold]

@@ -113,7 +113,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use symmetry::Likeness;
 pub use thread::HandleWords;
-pub(crate) use thread::{Body, Panicked, Started, State, Thread};
+pub(crate) use thread::{Body, Life, Panicked, State, Thread};
 use thread_table::ThreadTable;
 pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]
@@ -233,8 +233,8 @@ pub(crate) struct Engine {
     pub off_schedule: bool,
     /// The events of this run, as executed.
     pub order: Vec<EventId>,
-    /// The threads that have begun to run in it, in their order.
-    pub started: Vec<Started>,
+    /// When its threads began to run, and when they ended.
+    pub lives: Vec<Life>,
     /// Gets the events of a replay.
     pub tracer: Option<Tracer>,
     /// What is no event, since nobody reads its result.
@@ -324,7 +324,7 @@ impl Engine {
             spurious: weak::Spurious::default(),
             off_schedule: false,
             order: Vec::new(),
-            started: Vec::new(),
+            lives: Vec::new(),
             tracer: None,
             left_out: unused::LeftOut::new(&options),
             left: Default::default(),
@@ -362,7 +362,7 @@ impl Engine {
         self.unsync.clear();
         self.held.clear();
         self.order.clear();
-        self.started.clear();
+        self.lives.clear();
         self.unwinding_suspended = 0;
         self.threads.iter_mut().for_each(Thread::reset);
         self.threads.run(ThreadId::MAIN);

@@ -9,6 +9,7 @@ use super::state::{memory, thread_locals};
 use super::thread::State;
 use super::writable::compared;
 use super::{Engine, Guide, Step};
+use crate::graph::event::Event;
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::options::{Origin, Strategy};
@@ -247,7 +248,7 @@ impl Engine {
     /// Does the end of the thread happen before this point of the running thread?
     fn has_ended_before_me(&self, thread: ThreadId) -> bool {
         let known = self.explorer.graph.knows(self.current(), self.me_ref().position, thread) as usize;
-        self.threads[thread.slot()].state == State::Ended && known >= self.position(thread)
+        self.threads[thread.slot()].state == State::Ended && known > self.position(thread)
     }
 
     /// Is there an event on which this observer depends, and which the running thread knows only since it has joined observers?
@@ -256,12 +257,12 @@ impl Engine {
         let events = &graph.thread(self.current())[..self.me_ref().position];
         let run = events.iter().rev().take_while(|e| e.operation.code == Code::Join).count();
         let before = events.len() - run;
-        let joined = || events[before..].iter().map(|e| e.rf).filter(|end| !self.explorer.observes(end.thread));
-        let end = observer.event(self.position(observer) - 1);
-        let depends = graph.prefix(end);
+        let joined =
+            || events[before..].iter().filter_map(Event::joins).filter(|thread| !self.explorer.observes(*thread));
+        let depends = graph.prefix_of(observer, self.position(observer));
         let knows = |thread: ThreadId, count: u32| {
             graph.knows(self.current(), before, thread) >= count
-                || joined().any(|end| graph.past(end.thread, end.index as usize + 1).of(thread) >= count)
+                || joined().any(|joined| graph.end(joined).of(thread) >= count)
         };
         let mut others = graph.ranks().iter().copied();
         others.any(|t| t != self.current() && !self.explorer.observes(t) && !knows(t, depends.of(t)))
@@ -385,5 +386,5 @@ fn changes_of(all: &mut Vec<Changes>, thread: ThreadId) -> &mut Changes {
 
 /// Is an event of this kind one that others cannot see? (A compare-exchange, if it fails.)
 fn may_look(code: Code) -> bool {
-    matches!(code, Code::Load | Code::CompareExchange | Code::Fence | Code::End | Code::Block)
+    matches!(code, Code::Load | Code::CompareExchange | Code::Fence | Code::Block)
 }

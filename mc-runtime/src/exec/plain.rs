@@ -1,6 +1,7 @@
 //! Events that touch no location: fences, choices, threads, and stopping for good.
 
-use super::thread::{Body, State};
+use super::access::describe;
+use super::thread::{Body, Life, State};
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
@@ -12,7 +13,7 @@ const MOST_THREADS: u32 = super::arena::ARENAS as u32;
 
 impl Engine {
     /// An event without a location; gives its value. Called again when it had to wait.
-    pub(crate) fn plain(&mut self, mut operation: Operation, rf: EventId, site: Site) -> Step<u64> {
+    pub(crate) fn plain(&mut self, mut operation: Operation, site: Site) -> Step<u64> {
         or_return!(self.enter());
         self.close();
         #[cfg(feature = "unmodified")]
@@ -24,19 +25,19 @@ impl Engine {
         let id = self.next_event();
         let value = if let Some(recorded) = self.explorer.graph.thread(id.thread).get(id.index as usize) {
             if recorded.operation != operation {
-                return self.does_otherwise(&operation, id, site);
+                return self.does_otherwise(&describe(&operation), id, site);
             }
             self.replayed += 1;
             recorded.value
         } else {
             or_return!(self.turn(None));
             let stops = self.guide.stops_now(self.explorer.graph.len());
-            if let Some(reads) = stops.or(self.me_ref().repeats).filter(|_| operation.code != Code::Block) {
+            if let Some(reads) = stops.or(self.me_ref().repeats) {
                 return self.block(BlockReason::Spin, reads, site);
             }
             or_return!(self.minds_observers(&operation));
             or_return!(self.leaves_twin(id, &operation));
-            match self.add_plain(&operation, rf, site) {
+            match self.add_plain(&operation, site) {
                 Ok(value) => value,
                 Err(step) => return step,
             }
@@ -52,15 +53,15 @@ impl Engine {
 
     /// The running thread comes to another operation than the one that is recorded.
     #[cold]
-    fn does_otherwise<T>(&mut self, operation: &Operation, id: EventId, site: Site) -> Step<T> {
-        if self.explorer.graph.event(id).operation.code == Code::Block && operation.code != Code::Block {
+    fn does_otherwise<T>(&mut self, found: &str, id: EventId, site: Site) -> Step<T> {
+        if self.explorer.graph.event(id).operation.code == Code::Block {
             return self.block(BlockReason::Spin, 0, site);
         }
-        self.diverged(id, &super::access::describe(operation), site)
+        self.diverged(id, found, site)
     }
 
     /// Adds an event to the graph; gives its value.
-    fn add_plain(&mut self, operation: &Operation, rf: EventId, site: Site) -> Result<u64, Step<u64>> {
+    fn add_plain(&mut self, operation: &Operation, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {
                 self.explorer.add_choice(self.current(), operation, site);
@@ -76,7 +77,7 @@ impl Engine {
             },
             _ => 0,
         };
-        self.explorer.graph.add_plain(self.current(), operation, rf, value, site);
+        self.explorer.graph.add_plain(self.current(), operation, value, site);
         Ok(value)
     }
 
@@ -99,7 +100,7 @@ impl Engine {
         let operation = self.spawning(name, stack);
         or_return!(self.has_other_twin(&operation));
         let activity = self.me_ref().activity;
-        match self.plain(operation, EventId::INIT, site) {
+        match self.plain(operation, site) {
             Step::Done(slot) => {
                 let child = ThreadId(slot as u32);
                 self.threads.ensure(child);
@@ -123,12 +124,40 @@ impl Engine {
         }
     }
 
-    /// The last event of a thread.
-    pub(crate) fn end_thread(&mut self) -> Step<u64> {
+    /// The running thread has done all that it does. That is no event, since it follows from those before.
+    pub(crate) fn end_thread(&mut self) -> Step<()> {
         if self.owes_failure() {
             return self.assume_false(None);
         }
-        self.plain(Operation::plain(Code::End), EventId::INIT, None)
+        or_return!(self.enter());
+        self.close();
+        let (thread, id) = (self.current(), self.next_event());
+        if self.explorer.graph.contains(id) {
+            return self.does_otherwise("nothing more", id, None);
+        }
+        if !self.explorer.graph.has_ended(thread) {
+            if let Some(reads) = self.me_ref().repeats.or_else(|| self.guide.stops(thread)) {
+                return self.stop_at_end(reads);
+            }
+            or_return!(self.acts(true));
+            or_return!(self.is_between_joins());
+            self.explorer.graph.end_thread(thread);
+        }
+        self.note_life(thread, true);
+        self.trace_end_of(thread);
+        Step::Done(())
+    }
+
+    /// The running thread stops for good, where it would end.
+    #[cold]
+    fn stop_at_end<T>(&mut self, reads: u32) -> Step<T> {
+        or_return!(self.turn(None));
+        self.block(BlockReason::Spin, reads, None)
+    }
+
+    /// A thread begins to run, or has ended.
+    pub(super) fn note_life(&mut self, thread: ThreadId, over: bool) {
+        self.lives.push(Life { before: self.order.len(), left_out: self.left_out.made().len(), thread, over });
     }
 
     /// Waits for a thread to end.
@@ -140,9 +169,8 @@ impl Engine {
             self.me().waiting = None;
             return Step::Wait;
         }
-        let end = child.event(self.threads[child.slot()].position - 1);
         let operation = Operation { a: u64::from(child.0), ..Operation::plain(Code::Join) };
-        let step = self.plain(operation, end, site);
+        let step = self.plain(operation, site);
         if matches!(step, Step::Done(_)) {
             let clock = self.threads[child.slot()].clock;
             let me = self.me();
@@ -177,7 +205,7 @@ impl Engine {
                     (self.dropped, self.cutting) = (true, true);
                     return self.cut_step();
                 }
-                self.explorer.graph.add_plain(self.current(), &operation, EventId::INIT, 0, site);
+                self.explorer.graph.add_plain(self.current(), &operation, 0, site);
             }
         }
         self.trace(id, site, 0);

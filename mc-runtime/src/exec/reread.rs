@@ -24,7 +24,8 @@ impl Engine {
         let me = self.me_ref();
         let (events, next) = graph.thread(self.current()).split_at(me.position);
         // In a replay, it is known whether the thread stops here; but not whether it has gone on since it keeps this round.
-        let matters = next.first().is_none_or(|e| self.loops.touched.keeps_one && e.operation.code != Code::Block);
+        let goes_on = next.first().map_or(graph.has_ended(self.current()), |e| e.operation.code != Code::Block);
+        let matters = if goes_on { self.loops.touched.keeps_one } else { next.is_empty() };
         // A weak compare-exchange that is next has chosen by now.
         let last = events.iter().rev().find(|event| !event.chooses_weak()).filter(|_| matters)?;
         if !self.loops.leaves_retries_out() || self.heap.is_none() || last.writes || !last.reads() {

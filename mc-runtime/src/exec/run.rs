@@ -2,7 +2,7 @@
 
 use super::arena;
 use super::fiber::{Fiber, Os, Place, Suspender};
-use super::thread::{Body, Panicked, Started, State, drop_rare};
+use super::thread::{Body, Panicked, State, drop_rare};
 use super::{Ending, Engine, Found, Step, state};
 use crate::ids::ThreadId;
 use crate::ops::{self, Cut};
@@ -225,7 +225,7 @@ impl Engine {
         let (slot, size) = (thread.slot(), self.threads[thread.slot()].stack_size);
         self.settle(thread);
         if !self.is_cutting() {
-            self.started.push(Started { before: self.order.len(), left_out: self.left_out.made().len(), thread });
+            self.note_life(thread, false);
         }
         let place = Place { slot, size, clean: self.loops.compared() };
         let main = move |suspender: Suspender| {

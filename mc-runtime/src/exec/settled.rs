@@ -1,4 +1,4 @@
-//! Replay of what is settled: the events of a thread before its last recorded one that has an effect. Nothing is compared with the states in which
+//! Replay of what is settled: the events of a thread before its last recorded one that has an effect, or all if it ends then. Nothing is compared with the states in which
 //! they are made, so that no round of a loop is looked at.
 //!
 //! Not here: the replay of all else (`access`), which does for settled events, too.
@@ -18,11 +18,11 @@ impl Engine {
         // The way to such a read is tried, also if it writes.
         let is_equal = !events.is_empty() && self.ends_in_equal(thread.event(end));
         let looked_at = if is_equal { &events[..end] } else { events };
-        let last = looked_at.iter().rposition(|event| has_effect(graph, event));
-        self.threads[thread.slot()].settled = last.unwrap_or(0);
+        let last = || looked_at.iter().rposition(|event| has_effect(graph, event)).unwrap_or(0);
+        self.threads[thread.slot()].settled = if graph.has_ended(thread) { events.len() } else { last() };
     }
 
-    /// Is the next event of the running thread recorded, and one after it that has an effect? Then nothing will be compared with the state in which it is made.
+    /// Is the next event of the running thread recorded, and after it one that has an effect, or its end? Then nothing will be compared with the state in which it is made.
     #[inline(always)]
     pub(super) fn is_settled(&self) -> bool {
         let me = self.me_ref();

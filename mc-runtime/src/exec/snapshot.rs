@@ -11,7 +11,7 @@ use super::fiber::{Fiber, Kept};
 use super::run::{TestBody, execute};
 use super::state::memory;
 use super::symmetry::Likeness;
-use super::thread::{Body, Started, State, Thread};
+use super::thread::{Body, Life, State, Thread};
 use super::{Ending, Engine, Found, Guide, cells, held, left, locations, memory as statics, unsync, unused};
 use crate::ids::{EventId, ThreadId};
 use crate::options::{Options, Origin, Strategy, Threads};
@@ -77,7 +77,7 @@ struct Snapshot {
     threads: Vec<Suspended>,
     heap: arena::Snapshot,
     order: Vec<EventId>,
-    started: Vec<Started>,
+    lives: Vec<Life>,
     locations: locations::Locations,
     /// By slot, what they held before they were written.
     initial: Vec<u64>,
@@ -96,7 +96,7 @@ struct Snapshot {
 macro_rules! copy_execution {
     ($from:expr => $to:expr) => {{
         $to.order.clone_from(&$from.order);
-        $to.started.clone_from(&$from.started);
+        $to.lives.clone_from(&$from.lives);
         $to.locations.copy_from(&$from.locations);
         $to.cells.copy_from(&$from.cells);
         $to.left.copy_from(&$from.left);

@@ -345,9 +345,20 @@ impl Engine {
     /// The running execution is over: does it show that symmetric ones must not be left out?
     #[inline]
     pub(super) fn loses_symmetric(&mut self) -> bool {
-        let loses = self.explorer.graph.has_twins() && self.has_symmetry() && self.explorer.may_lose_symmetric();
+        let loses = self.explorer.graph.has_twins()
+            && self.has_symmetry()
+            && (self.explorer.may_lose_symmetric() || self.ends_unlike_twin());
         self.symmetry &= !loses;
         loses
+    }
+
+    /// Nobody can move. Has a thread ended where its twin, which has done the same, goes on or waits?
+    fn ends_unlike_twin(&self) -> bool {
+        let graph = &self.explorer.graph;
+        let has_ended = |thread: ThreadId| self.threads[thread.slot()].state == State::Ended;
+        let differs = |c: EventId| graph.contains(c) || !has_ended(c.thread);
+        let mut ended = graph.ranks().iter().filter(|t| has_ended(**t));
+        ended.any(|t| graph.counterpart(t.event(graph.thread(*t).len())).is_some_and(differs))
     }
 
     /// Waits the thread for its twin to come as far?
@@ -359,7 +370,8 @@ impl Engine {
     pub(super) fn twin_in_front(&self, thread: ThreadId) -> Option<ThreadId> {
         let graph = &self.explorer.graph;
         let next: EventId = thread.event(graph.thread(thread).len());
-        graph.counterpart(next).filter(|c| !graph.contains(*c)).map(|c| c.thread)
+        let twin = graph.counterpart(next).filter(|c| !graph.contains(*c))?.thread;
+        Some(twin).filter(|twin| self.threads[twin.slot()].state != State::Ended)
     }
 }
 

@@ -75,14 +75,16 @@ pub(crate) struct Panicked {
     pub site: Option<(String, u32)>,
 }
 
-/// A thread began to run.
+/// A thread began to run, or ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Started {
+pub(crate) struct Life {
     /// How many events had been executed before.
     pub before: usize,
     /// How many operations had been left out.
     pub left_out: usize,
     pub thread: ThreadId,
+    /// It ended.
+    pub over: bool,
 }
 
 /// The words that the handles of a thread share with it, 0 when it starts.
@@ -111,7 +113,7 @@ pub(crate) struct Thread {
     pub position: usize,
     /// How many they were when it had last joined a thread: as many as now if that was the last of them.
     pub joined: usize,
-    /// So many events of the graph come before its last one that has an effect, when it starts.
+    /// So many events of the graph come before its last one that has an effect, when it starts; all, if it ends then.
     pub settled: usize,
     /// Its stack.
     pub fiber: Option<Fiber>,

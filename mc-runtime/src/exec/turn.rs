@@ -1,5 +1,6 @@
 //! When a thread may add an event: not while the prefix is replayed, when it is another's turn, or where a limit cuts the execution.
 
+use super::access::describe;
 use super::thread::State;
 use super::{Engine, Step};
 use crate::operation::Operation;
@@ -10,6 +11,10 @@ impl Engine {
     pub(super) fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
         if self.replaying() {
             return Some(self.waits_as(State::Replayed));
+        }
+        let me = self.me_ref();
+        if me.position == me.settled && self.explorer.graph.has_ended(self.current()) {
+            return Some(self.goes_on_after_end(access.map(|(_, operation)| operation)));
         }
         #[cfg(feature = "unmodified")]
         if self.starts_again().is_some() {
@@ -31,6 +36,13 @@ impl Engine {
         // A long execution may take longer than all others: now and then it is asked how late it is.
         const OFTEN: usize = 64;
         if events % OFTEN == OFTEN - 1 { self.stop_late() } else { None }
+    }
+
+    /// The running thread did nothing more here, in an execution that has begun with the same events.
+    #[cold]
+    fn goes_on_after_end<T>(&mut self, access: Option<&Operation>) -> Step<T> {
+        let now = access.map_or("goes on".to_owned(), |operation| format!("does `{}`", describe(operation)));
+        self.not_the_same("ended here", &now, None)
     }
 
     /// A snapshot is due. May the running thread be suspended for it?

@@ -5,7 +5,7 @@
 
 use super::calls::{Spot, Where};
 use super::run::{TestBody, execute};
-use super::thread::{Started, State};
+use super::thread::{Life, State};
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
 use crate::outcome::FailureKind;
@@ -30,7 +30,7 @@ pub(crate) struct Unwritten {
     /// It was run before.
     repeats: bool,
     /// Which threads began to run then: those that failed before an event of theirs are not in the graph.
-    started: Vec<Started>,
+    lives: Vec<Life>,
 }
 
 /// A read, or a part of a larger one, that got filling: whose, of what, by which code.
@@ -76,10 +76,10 @@ impl Unwritten {
 impl Engine {
     /// In a run of an execution that was run before, the thread that began to run by now, and has not yet.
     pub(super) fn starts_again(&self) -> Option<ThreadId> {
-        let started = if self.unwritten.repeats { &self.unwritten.started[..] } else { &[] };
+        let lives = if self.unwritten.repeats { &self.unwritten.lives[..] } else { &[] };
         let unstarted = |thread: ThreadId| self.threads.get(thread.slot()).is_some_and(|t| t.state == State::Unstarted);
-        let due = started.iter().take_while(|start| start.before <= self.order.len());
-        due.map(|start| start.thread).find(|thread| unstarted(*thread))
+        let due = lives.iter().take_while(|life| life.before <= self.order.len());
+        due.map(|life| life.thread).find(|thread| unstarted(*thread))
     }
 
     /// The running thread reads, or copies; notes it if it gets filling.
@@ -151,15 +151,15 @@ pub(crate) fn look_twice(engine: &mut Engine, body: &TestBody, ending: Ending) -
     if !comparable || engine.unwritten.reads.is_empty() || engine.has_reached_outside() {
         return ending;
     }
-    let kept = (engine.tracer.take(), engine.spurious.clone(), engine.order.clone(), engine.started.clone());
-    engine.unwritten.started.clone_from(&engine.started);
+    let kept = (engine.tracer.take(), engine.spurious.clone(), engine.order.clone(), engine.lives.clone());
+    engine.unwritten.lives.clone_from(&engine.lives);
     let first = engine.seen(ending);
     let reads = std::mem::take(&mut engine.unwritten.reads);
     let second = again(engine, body, 1, &first);
     let read_again = std::mem::take(&mut engine.unwritten.reads);
     let differs = second.ending != Ending::Restart && !second.is_like(&first);
     let third = differs.then(|| again(engine, body, 0, &first));
-    (engine.tracer, engine.spurious, engine.order, engine.started) = kept;
+    (engine.tracer, engine.spurious, engine.order, engine.lives) = kept;
     let ends = |seen: &Seen, how| seen.ending == how;
     if ends(&second, Ending::Restart) || third.as_ref().is_some_and(|third| ends(third, Ending::Restart)) {
         return Ending::Restart;

@@ -92,7 +92,7 @@ impl Explorer {
     /// Adds a data choice among `n`: the first one now, the others later.
     #[inline(never)]
     pub(crate) fn add_choice(&mut self, thread: ThreadId, operation: &Operation, site: Site) -> EventId {
-        let id = self.graph.add_plain(thread, operation, EventId::INIT, 0, site);
+        let id = self.graph.add_plain(thread, operation, 0, site);
         // The first value is the last in the order of twins, as the newest write is.
         let values = self.graph.counterpart_event(id).map_or(operation.a, |twin| twin.value + 1);
         for value in (1..values).rev() {
@@ -322,7 +322,7 @@ impl Explorer {
 
     fn choose(&mut self, at: EventId, value: u64) -> bool {
         let (new, site) = self.take_back(at);
-        self.graph.add_plain(new.thread, &new.operation, EventId::INIT, value, site);
+        self.graph.add_plain(new.thread, &new.operation, value, site);
         true
     }
 

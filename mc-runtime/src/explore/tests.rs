@@ -127,13 +127,7 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
     let n = program.threads.len();
     while explorer.graph.thread(ThreadId::MAIN).len() < n {
         let slot = explorer.graph.free_slot();
-        explorer.graph.add_plain(
-            ThreadId::MAIN,
-            &Operation::plain(Code::Spawn),
-            EventId::INIT,
-            u64::from(slot.0),
-            None,
-        );
+        explorer.graph.add_plain(ThreadId::MAIN, &Operation::plain(Code::Spawn), u64::from(slot.0), None);
     }
     'leftmost: loop {
         for t in 0..n {
@@ -151,7 +145,7 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
                 }
                 Step::Fence(order) => {
                     let fence = Operation { order, failure: order, ..Operation::plain(Code::Fence) };
-                    explorer.graph.add_plain(thread, &fence, EventId::INIT, 0, None);
+                    explorer.graph.add_plain(thread, &fence, 0, None);
                 }
             }
             continue 'leftmost;

@@ -2,7 +2,7 @@
 
 use super::Site;
 use super::clock::ClockRef;
-use crate::ids::{EventId, LocationId};
+use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{ARRIVALS, Code, Operation, Order};
 
 /// An event. Small and `Copy`: prefixes of graphs are copied in the warm loop.
@@ -12,7 +12,7 @@ pub(crate) struct Event {
     pub operation: Operation,
     /// What was written (a write or update), chosen (a choice: the number) or started (a spawn: the slot).
     pub value: u64,
-    /// What a read or update reads from; the end of a join.
+    /// What a read or update reads from.
     pub rf: EventId,
     /// Where the user's code made it.
     pub site: Site,
@@ -87,6 +87,11 @@ impl Event {
     /// Does this arrival at a barrier take the last place?
     pub(super) fn comes_last(&self) -> bool {
         self.value & ARRIVALS == self.operation.a
+    }
+
+    /// The thread that it joins.
+    pub(crate) fn joins(&self) -> Option<ThreadId> {
+        (self.operation.code == Code::Join).then_some(ThreadId(self.operation.a as u32))
     }
 
     /// Does it choose whether a weak compare-exchange fails for no reason?

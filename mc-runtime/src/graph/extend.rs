@@ -71,22 +71,14 @@ impl Graph {
         id
     }
 
-    /// Adds an event without a location after the last one of its thread. `rf`: the end of a join. `value`: of a choice, or the slot of a thread that is spawned.
-    pub(crate) fn add_plain(
-        &mut self,
-        thread: ThreadId,
-        operation: &Operation,
-        rf: EventId,
-        value: u64,
-        site: Site,
-    ) -> EventId {
+    /// Adds an event without a location after the last one of its thread. `value`: of a choice, or the slot of a thread that is spawned.
+    pub(crate) fn add_plain(&mut self, thread: ThreadId, operation: &Operation, value: u64, site: Site) -> EventId {
         let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), operation.code);
         let id = thread.event(self.thread(thread).len());
-        // That a thread ends follows from what it has done, and that depends on its twin already.
-        let counterpart = if code == Code::End { None } else { self.counterpart(id).filter(|c| self.contains(*c)) };
+        let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
         let mut known = self.known_before(id);
-        if !rf.is_init() {
-            self.read_clocks(id, rf, true, &mut known);
+        if code == Code::Join {
+            self.join_clocks(id.thread, ThreadId(operation.a as u32), &mut known);
         }
         self.twin_clocks(id, counterpart, &mut known);
         if code == Code::Fence {
@@ -97,14 +89,14 @@ impl Graph {
             Event {
                 operation: *operation,
                 value,
-                rf,
+                rf: EventId::INIT,
                 site,
                 stamp,
                 mark,
                 location: LocationId::NONE,
                 place: 0,
                 known,
-                message: if code == Code::End { Message::Own } else { Message::NOTHING },
+                message: Message::NOTHING,
                 writes: false,
                 added_max: code != Code::Choose || value == 0,
                 settled: false,
@@ -129,7 +121,7 @@ impl Graph {
 
     #[inline(always)]
     fn push(&mut self, id: EventId, event: Event, counterpart: Option<EventId>) {
-        self.threads[id.thread.slot()].push(event);
+        self.threads[id.thread.slot()].events.push(event);
         self.order.push(id);
         if let Some(counterpart) = counterpart {
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
@@ -209,7 +201,7 @@ impl Graph {
     /// Tells the writes of a location their places, from an index on.
     pub(super) fn number(&mut self, location: LocationId, from: usize) {
         for (index, write) in self.mo[location.slot()].iter().enumerate().skip(from) {
-            self.threads[write.thread.slot()][write.index as usize].place = index as u32 + 1;
+            self.threads[write.thread.slot()].events[write.index as usize].place = index as u32 + 1;
         }
     }
 
@@ -241,20 +233,35 @@ impl Graph {
     }
 
     /// Adds to what a thread knows what its event `id` learns from `rf`.
+    #[inline(never)]
     fn read_clocks(&mut self, id: EventId, rf: EventId, acquires: bool, known: &mut Known) {
-        let own = Some(id.thread);
         let source = self.event(rf);
         let prefix = (source.known.prefix, (rf.thread, rf.index + 1));
         let message = message(rf, source);
-        let before = known.prefix;
-        known.prefix = self.clocks.join(before, prefix.0, prefix.1, own);
-        if !acquires {
-            known.pending = self.clocks.join(known.pending, message.0, message.1, own);
-        } else if (known.hb, message) == (before, prefix) {
-            known.hb = known.prefix; // everything so far is synchronised
-        } else {
-            known.hb = self.clocks.join(known.hb, message.0, message.1, own);
+        if acquires {
+            return self.learn(id.thread, prefix, message, known);
         }
+        known.prefix = self.clocks.join(known.prefix, prefix.0, prefix.1, Some(id.thread));
+        known.pending = self.clocks.join(known.pending, message.0, message.1, Some(id.thread));
+    }
+
+    /// Likewise what `thread` learns of a thread that it joins.
+    fn join_clocks(&mut self, thread: ThreadId, child: ThreadId, known: &mut Known) {
+        let events = self.thread(child).len();
+        let last = *self.known(child, events);
+        let end = (child, events as u32 + 1);
+        self.learn(thread, (last.prefix, end), (last.hb, end), known);
+    }
+
+    /// Adds clocks to what a thread knows: of what is in its past then, and of what happens before.
+    fn learn(&mut self, thread: ThreadId, prefix: Clock, hb: Clock, known: &mut Known) {
+        let before = known.prefix;
+        known.prefix = self.clocks.join(before, prefix.0, prefix.1, Some(thread));
+        known.hb = if (known.hb, hb) == (before, prefix) {
+            known.prefix // everything so far is synchronised
+        } else {
+            self.clocks.join(known.hb, hb.0, hb.1, Some(thread))
+        };
     }
 
     /// What an acquiring reader of a write gets.
@@ -283,8 +290,11 @@ struct Effect {
     known: Known,
 }
 
-/// The clock that an acquiring reader of `write` joins, as a row and one component.
-fn message(write: EventId, event: &Event) -> (ClockRef, (ThreadId, u32)) {
+/// A clock: a row, and one component more.
+type Clock = (ClockRef, (ThreadId, u32));
+
+/// The clock that an acquiring reader of `write` joins.
+fn message(write: EventId, event: &Event) -> Clock {
     match event.message {
         Message::Own => (event.known.hb, (write.thread, write.index + 1)),
         Message::Row(row) => (row, (write.thread, 0)),

@@ -27,8 +27,8 @@ pub(crate) type Site = Option<crate::place::Place>;
 /// An execution graph, or a prefix of one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
-    /// The events of each thread in program order.
-    threads: Vec<Vec<Event>>,
+    /// What each thread does, by slot.
+    threads: Vec<Line>,
     /// How each thread starts, by slot.
     starts: Vec<Start>,
     /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
@@ -48,6 +48,22 @@ pub(crate) struct Graph {
     shared: usize,
     /// Memory that is kept.
     sections: Vec<readers::Section>,
+}
+
+/// What a thread does.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    /// In program order.
+    events: Vec<Event>,
+    /// It has ended then.
+    ended: bool,
+}
+
+impl Line {
+    fn clear(&mut self) {
+        self.events.clear();
+        self.ended = false;
+    }
 }
 
 /// How a thread starts.
@@ -81,13 +97,13 @@ impl Graph {
         self.mo.iter_mut().for_each(Vec::clear);
         self.reads.iter_mut().for_each(Vec::clear);
         self.readers.fill(0);
-        self.threads.iter_mut().for_each(Vec::clear);
+        self.threads.iter_mut().for_each(Line::clear);
         self.starts.clear();
         self.ranks.clear();
         self.starts.push(Start::UNSPAWNED);
         self.ranks.push(ThreadId::MAIN);
         if self.threads.is_empty() {
-            self.threads.push(Vec::new());
+            self.threads.push(Line::default());
         }
         self.clocks.clear();
         (self.lowest, self.shared) = (0, 0);
@@ -116,7 +132,7 @@ impl Graph {
     /// The events of a thread in program order.
     #[inline(always)]
     pub(crate) fn thread(&self, thread: ThreadId) -> &[Event] {
-        &self.threads[thread.slot()]
+        &self.threads[thread.slot()].events
     }
 
     /// The spawn of a thread; `INIT` for the body of the test.
@@ -127,12 +143,12 @@ impl Graph {
     /// An event. Panics if there is none of that name, and for `INIT`.
     #[inline(always)]
     pub(crate) fn event(&self, id: EventId) -> &Event {
-        &self.threads[id.thread.slot()][id.index as usize]
+        &self.threads[id.thread.slot()].events[id.index as usize]
     }
 
     #[inline(always)]
     fn event_mut(&mut self, id: EventId) -> &mut Event {
-        &mut self.threads[id.thread.slot()][id.index as usize]
+        &mut self.threads[id.thread.slot()].events[id.index as usize]
     }
 
     /// Where an event was made.
@@ -142,7 +158,7 @@ impl Graph {
 
     /// Is `id` an event of this graph?
     pub(crate) fn contains(&self, id: EventId) -> bool {
-        !id.is_init() && self.threads.get(id.thread.slot()).is_some_and(|t| (id.index as usize) < t.len())
+        !id.is_init() && self.threads.get(id.thread.slot()).is_some_and(|t| (id.index as usize) < t.events.len())
     }
 
     /// The writes to a location in modification order, without the initial one.
@@ -270,7 +286,7 @@ impl Graph {
     #[inline(always)]
     fn known(&self, thread: ThreadId, count: usize) -> &Known {
         match count.checked_sub(1) {
-            Some(last) => &self.threads[thread.slot()][last].known,
+            Some(last) => &self.thread(thread)[last].known,
             None => &self.starts[thread.slot()].known,
         }
     }
@@ -293,6 +309,27 @@ impl Graph {
         Past { thread, count: count as u32, others: self.clocks.row(self.known(thread, count).prefix) }
     }
 
+    /// What happens before the end of a thread that has ended. That is no event, but counts as one more of its own.
+    pub(crate) fn end(&self, thread: ThreadId) -> Past<'_> {
+        let events = self.thread(thread).len();
+        Past { count: events as u32 + 1, ..self.past(thread, events) }
+    }
+
+    /// Has the thread ended, after the events that there are? It may have been in another execution that has begun with these.
+    pub(crate) fn has_ended(&self, thread: ThreadId) -> bool {
+        self.threads[thread.slot()].ended
+    }
+
+    /// The thread has ended.
+    pub(crate) fn end_thread(&mut self, thread: ThreadId) {
+        self.threads[thread.slot()].ended = true;
+    }
+
+    /// The last of the first `count` events of a thread; its spawn, if that is none.
+    pub(crate) fn last(&self, thread: ThreadId, count: usize) -> EventId {
+        count.checked_sub(1).map_or_else(|| self.parent(thread), |index| thread.event(index))
+    }
+
     /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
     #[inline]
     pub(crate) fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
@@ -306,7 +343,9 @@ impl Graph {
         self.clocks.truncate(self.event(*first).mark);
         while self.order.len() > len {
             let id = self.order.pop().expect("longer than `len`");
-            let event = self.threads[id.thread.slot()].pop().expect("it was added");
+            let thread = &mut self.threads[id.thread.slot()];
+            let event = thread.events.pop().expect("it was added");
+            thread.ended = false;
             self.seq_cst -= u32::from(event.is_seq_cst());
             if event.reads() {
                 let last = self.reads[event.location.slot()].pop();
@@ -340,8 +379,9 @@ impl Graph {
 
     fn insert_thread(&mut self, thread: ThreadId, start: Start) {
         while self.threads.len() <= thread.slot() {
-            self.threads.push(Vec::new());
+            self.threads.push(Line::default());
         }
+        self.threads[thread.slot()].ended = false;
         while self.starts.len() <= thread.slot() {
             self.starts.push(Start::UNSPAWNED);
         }
@@ -378,7 +418,7 @@ impl Graph {
     /// Panics if an invariant is broken.
     #[cfg(any(test, feature = "axioms"))]
     pub(crate) fn check(&self) {
-        let events: usize = self.threads.iter().map(Vec::len).sum();
+        let events: usize = self.threads.iter().map(|thread| thread.events.len()).sum();
         assert_eq!(events, self.order.len());
         for (stamp, id) in self.order.iter().enumerate() {
             let event = self.event(*id);
@@ -393,9 +433,12 @@ impl Graph {
                 assert_eq!(self.accesses(event.location).filter(|a| a == id).count(), 1, "{id:?}");
             }
             assert!(event.rf.is_init() || self.contains(event.rf), "{id:?}");
+            if let Some(child) = event.joins() {
+                assert!(self.has_ended(child) && self.prefix(*id).of(child) == self.end(child).count, "{id:?}");
+            }
         }
         for thread in &self.threads {
-            assert!(thread.windows(2).all(|w| w[0].stamp < w[1].stamp));
+            assert!(thread.events.windows(2).all(|w| w[0].stamp < w[1].stamp));
         }
         for reads in &self.reads {
             assert!(reads.is_sorted_by_key(|read| self.event(*read).stamp));
@@ -406,7 +449,7 @@ impl Graph {
             assert_eq!(self.twin(*thread).map_or(0, |twin| u64::from(twin.0) + 1), twin, "{thread}");
         }
         let writes: usize = self.mo.iter().map(Vec::len).sum();
-        assert_eq!(writes, self.threads.iter().flatten().filter(|e| e.writes).count());
+        assert_eq!(writes, self.threads.iter().flat_map(|thread| &thread.events).filter(|e| e.writes).count());
     }
 }
 

@@ -98,8 +98,7 @@ impl Graph {
 
     /// Is the event `id`, still to be added, which reads from `rf`, after `on` in (program order or reads-from)+? What twins do for each other does not count.
     fn depends(&self, id: EventId, rf: EventId, on: EventId) -> bool {
-        // What comes before the first event of a thread is its spawn.
-        let before = id.index.checked_sub(1).map_or_else(|| self.parent(id.thread), |index| EventId { index, ..id });
+        let before = self.last(id.thread, id.index as usize);
         let (mut seen, mut open) = (vec![0; self.slots()], vec![before, rf]);
         open.retain(|id| !id.is_init());
         let mut sections = Vec::new();
@@ -112,6 +111,7 @@ impl Graph {
             let events = self.thread(id.thread).iter().enumerate();
             for (index, before) in events.take(id.index as usize + 1).skip(from as usize) {
                 open.extend((!before.rf.is_init()).then_some(before.rf));
+                open.extend(before.joins().map(|child| self.last(child, self.thread(child).len())));
                 if before.operation.code == Code::WriteLock {
                     let prefix = self.prefix(id.thread.event(index));
                     self.sections(before.location, before.rf, &mut sections);

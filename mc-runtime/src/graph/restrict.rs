@@ -2,7 +2,7 @@
 
 use super::clock::ClockRef;
 use super::event::{Event, Known, Message};
-use super::{Graph, Start};
+use super::{Graph, Line, Start};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::Code;
 
@@ -19,7 +19,7 @@ impl Cut {
     /// Nothing is cut yet.
     pub(crate) fn keep_all(&mut self, graph: &Graph) {
         self.keep.clear();
-        self.keep.extend(graph.threads[..graph.slots()].iter().map(|events| events.len() as u32));
+        self.keep.extend(graph.threads[..graph.slots()].iter().map(|thread| thread.events.len() as u32));
     }
 
     /// Is `x` kept?
@@ -47,7 +47,7 @@ impl Graph {
         }
         let settled = from.prefix(write);
         for thread in &self.ranks {
-            let events = self.threads[thread.slot()].iter_mut();
+            let events = self.threads[thread.slot()].events.iter_mut();
             events.take(settled.of(*thread) as usize).for_each(|event| event.settled = true);
         }
         if waits {
@@ -77,15 +77,17 @@ impl Graph {
         for thread in &self.ranks {
             self.starts[thread.slot()] = from.starts[thread.slot()];
         }
-        self.threads.resize_with(slots.max(self.threads.len()), Vec::new);
+        self.threads.resize_with(slots.max(self.threads.len()), Line::default);
     }
 
     /// Copies the events that are kept, as they are.
     fn copy_events(&mut self, from: &Graph, cut: &Cut, waits: bool) {
         for thread in &self.ranks {
             let read = !waits && cut.read.is_some_and(|read| read.thread == *thread);
-            let keep = cut.keep[thread.slot()] as usize + usize::from(read);
-            self.threads[thread.slot()].extend_from_slice(&from.thread(*thread)[..keep]);
+            let (keep, Line { events, ended }) = (cut.keep[thread.slot()] as usize, &from.threads[thread.slot()]);
+            let kept = &mut self.threads[thread.slot()];
+            kept.ended = *ended && keep == events.len();
+            kept.events.extend_from_slice(&events[..keep + usize::from(read)]);
         }
     }
 

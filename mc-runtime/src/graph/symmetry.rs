@@ -2,8 +2,8 @@
 //!
 //! A thread may have a *twin*: the one that was spawned before it with the same code and the same captured state, and is told apart from it by nothing else
 //! (`exec::symmetry` finds out). Of the executions that differ only in which of them did what, the one is explored in which a twin comes first: at the first
-//! event in which the two differ it reads, or is placed, earlier in modification order. So an event, but for the end of a thread, depends on the twin's at the same index
-//! as long as the two did the same, as if that were before it in program order.
+//! event in which the two differ it reads, or is placed, earlier in modification order. So an event depends on the twin's at the same index as long as the two did the same,
+//! as if that were before it in program order.
 //! Source: Kokologiannakis, Marmanis, Vafeiadis: SPORE, PLDI 2024; the rule and its argument are in `docs/reductions.md`.
 
 use super::Graph;

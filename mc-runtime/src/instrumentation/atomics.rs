@@ -6,7 +6,6 @@
 
 use super::{is_in_checker, is_on_in_std};
 use crate::exec::{Engine, Frame};
-use crate::ids::EventId;
 use crate::operation::{Code, Operation, Order};
 use crate::ops::{self, Label, Rmw, Width};
 use crate::place::Place;
@@ -137,7 +136,7 @@ extern "C" fn fenced(c11: i32, _: usize, _: usize, _: usize, _: usize, caller: &
     }
     let fence = Operation { order: order(c11), failure: order(c11), ..Operation::plain(Code::Fence) };
     let place = place(caller);
-    ops::wait_or_stop(|e| e.plain(fence, EventId::INIT, place));
+    ops::wait_or_stop(|e| e.plain(fence, place));
 }
 
 #[unsafe(no_mangle)]

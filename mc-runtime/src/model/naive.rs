@@ -64,7 +64,12 @@ pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
     let at = |id: EventId| graph.event(id).stamp as usize;
     let ids = graph.order();
     let po = Relation::of(n, |i, j| ids[i].thread == ids[j].thread && ids[i].index < ids[j].index);
+    let joins = |event: EventId, thread| graph.event(event).joins() == Some(thread);
     let starts = Relation::of(n, |i, j| graph.parent(ids[j].thread) == ids[i]);
+    let ends = Relation::of(n, |i, j| joins(ids[j], ids[i].thread));
+    // Also of a thread that does nothing.
+    let lives = Relation::of(n, |i, j| graph.ranks().iter().any(|t| graph.parent(*t) == ids[i] && joins(ids[j], *t)));
+    let lives = lives.or(&starts).or(&ends);
     let (mut rf, mut mo, mut fr) = (Relation::new(n), Relation::new(n), Relation::new(n));
     for location in (0..graph.locations()).map(|l| LocationId(l as u32)) {
         let writes = graph.mo(location);
@@ -87,24 +92,24 @@ pub(crate) fn consistent(graph: &Graph, model: MemoryModel) -> bool {
         let Some(end) = end else { return false };
         rf.rows[at(end)][at(id)] = true;
     }
-    // What a thread does comes after its spawn as after the first thing that it does: that it starts is no event.
-    let from_spawn = po.clone().or(&starts);
-    if !from_spawn.clone().or(&rf).acyclic() {
+    // What a thread does comes after its spawn as after the first thing that it does, and before its joins as before the last: that it starts and ends is no event.
+    let order = po.clone().or(&lives);
+    if !order.clone().or(&rf).acyclic() {
         return false;
     }
     match model {
-        MemoryModel::Sc => from_spawn.or(&rf).or(&mo).or(&fr).acyclic(),
+        MemoryModel::Sc => order.or(&rf).or(&mo).or(&fr).acyclic(),
         MemoryModel::Rc20 => {
-            let past = from_spawn.clone().or(&rf).closure();
-            rc20(graph, from_spawn, past, rf.or(&mo).or(&fr).closure())
+            let past = order.clone().or(&rf).closure();
+            rc20(graph, order, past, rf.or(&mo).or(&fr).closure())
         }
-        MemoryModel::Tso => tso(graph, &po, &starts, &rf, &mo.or(&fr)),
+        MemoryModel::Tso => tso(graph, &po, &lives, &rf, &mo.or(&fr)),
     }
 }
 
 /// Coherence per location, and the global happens-before of `x86tso.cat`. A spawn and an end are stores of locations of their own; the join reads that of the end,
-/// and each thread that of its spawn (`starts`), before all else that it does.
-fn tso(graph: &Graph, po: &Relation, starts: &Relation, rf: &Relation, writes_later: &Relation) -> bool {
+/// which comes after all else, and each thread that of its spawn, before all else that it does (`lives`).
+fn tso(graph: &Graph, po: &Relation, lives: &Relation, rf: &Relation, writes_later: &Relation) -> bool {
     let ids = graph.order();
     let event = |i: usize| graph.event(ids[i]);
     let code = |i: usize| event(i).operation.code;
@@ -120,7 +125,7 @@ fn tso(graph: &Graph, po: &Relation, starts: &Relation, rf: &Relation, writes_la
         Code::Store => event(i).is_seq_cst(),
         _ => false,
     };
-    let writes = |i: usize| event(i).writes || matches!(code(i), Code::Spawn | Code::End);
+    let writes = |i: usize| event(i).writes || code(i) == Code::Spawn;
     let reads = |i: usize| event(i).reads() || code(i) == Code::Join;
     let memory = |i: usize| writes(i) || reads(i);
     let preserved = Relation::of(ids.len(), |i, j| {
@@ -129,7 +134,7 @@ fn tso(graph: &Graph, po: &Relation, starts: &Relation, rf: &Relation, writes_la
     });
     let fence = Relation::of(ids.len(), |i, j| i == j && event(i).is_seq_cst_fence());
     let external = Relation::of(ids.len(), |i, j| rf.rows[i][j] && ids[i].thread != ids[j].thread);
-    preserved.or(&po.then(&fence).then(po)).or(&external).or(starts).or(writes_later).acyclic()
+    preserved.or(&po.then(&fence).then(po)).or(&external).or(lives).or(writes_later).acyclic()
 }
 
 /// Each lock of a writer, with the ends of the sections of readers in the generation that it ends.
@@ -180,10 +185,6 @@ fn synchronises(graph: &Graph, past: &Relation) -> Relation {
     for &id in graph.order() {
         let event = graph.event(id);
         if event.rf.is_init() {
-            continue;
-        }
-        if event.operation.code == Code::Join {
-            sw.rows[at(event.rf)][at(id)] = true;
             continue;
         }
         let mut ends: Vec<EventId> = fences(graph, id, true);

@@ -2,7 +2,7 @@
 //!
 //! Of modification order and from-read only the steps to the next write are searched; the others follow from them.
 
-use super::search::{Relation, Search, Suspect, next_write, readers};
+use super::search::{Relation, Search, Suspect, joins, next_write, readers};
 use crate::graph::Graph;
 use crate::ids::EventId;
 
@@ -19,6 +19,8 @@ impl Relation for Together {
         let next = EventId { index: id.index + 1, ..id };
         if graph.contains(next) {
             visit(next);
+        } else {
+            joins(graph, id.thread, visit);
         }
         readers(graph, id, visit);
         if let Some(write) = next_write(graph, id) {

@@ -101,7 +101,7 @@ pub(super) fn next_write(graph: &Graph, id: EventId) -> Option<EventId> {
     graph.mo(event.location).get(graph.mo_index(known)).copied()
 }
 
-/// Visits what reads from an event: the readers of a write, a join from the end; from a spawn, the first event of the thread.
+/// Visits what reads from an event: the readers of a write; from a spawn, the first event of the thread.
 pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId)) {
     let event = graph.event(id);
     match event.operation.code {
@@ -113,19 +113,24 @@ pub(super) fn readers(graph: &Graph, id: EventId, visit: &mut impl FnMut(EventId
             let first = ThreadId(event.value as u32).event(0);
             if graph.contains(first) {
                 visit(first);
-            }
-        }
-        Code::End => {
-            let knows_end = |t: &ThreadId| {
-                let last = graph.thread(*t).len().checked_sub(1);
-                *t != id.thread && last.is_some_and(|last| graph.prefix(t.event(last)).contains(id))
-            };
-            for thread in graph.ranks().iter().copied().filter(knows_end) {
-                let events = graph.thread(thread).iter().enumerate();
-                let joins = events.filter(|(_, e)| e.rf == id && e.operation.code == Code::Join);
-                joins.for_each(|(index, _)| visit(thread.event(index)));
+            } else {
+                joins(graph, first.thread, visit);
             }
         }
         _ => {}
+    }
+}
+
+/// Visits the joins of a thread.
+pub(super) fn joins(graph: &Graph, child: ThreadId, visit: &mut impl FnMut(EventId)) {
+    if !graph.has_ended(child) {
+        return;
+    }
+    let end = graph.end(child).count;
+    let knows_end = |t: &ThreadId| *t != child && graph.prefix_of(*t, graph.thread(*t).len()).of(child) == end;
+    for thread in graph.ranks().iter().copied().filter(knows_end) {
+        let events = graph.thread(thread).iter().enumerate();
+        let joins = events.filter(|(_, event)| event.joins() == Some(child));
+        joins.for_each(|(index, _)| visit(thread.event(index)));
     }
 }

@@ -9,7 +9,7 @@
 //! | fence, SeqCst | `mfence` |
 //! | any other fence | nothing |
 //!
-//! The store that frees a lock is a `mov` here (std uses `xchg`: fewer behaviours). A spawn and the end of a thread are stores; the join reads that of the end,
+//! The store that frees a lock is a `mov` here (std uses `xchg`: fewer behaviours). A spawn is a store, and so is the end of a thread, though no event; the join reads that of the end,
 //! and the thread that of its spawn, before all else that it does. Neither is a barrier by itself.
 //!
 //! Source: Owens, Sarkar, Sewell, TPHOLs 2009; as axioms in herd's `x86tso.cat`: coherence, atomicity, and (program order but for a store before
@@ -17,7 +17,7 @@
 //! Coherence is that of `coherence`, by happens-before: nothing that it forbids is consistent here (`tests/spec/tso.py` compares).
 //! Not here: what a compiler makes of relaxed accesses. It may reorder them more than this processor does.
 
-use super::search::{Relation, Search, Suspect, next_write, readers};
+use super::search::{Relation, Search, Suspect, joins, next_write, readers};
 use crate::graph::Graph;
 use crate::graph::event::Event;
 use crate::ids::{EventId, ThreadId};
@@ -63,7 +63,7 @@ fn role(event: &Event) -> Role {
     match event.operation.code {
         Code::Load | Code::Pass | Code::Join => Role::Load,
         Code::Store | Code::Fence if event.operation.order == Order::SeqCst => Role::Barrier,
-        Code::Store | Code::Spawn | Code::End => Role::Store,
+        Code::Store | Code::Spawn => Role::Store,
         Code::Rmw(_) | Code::CompareExchange | Code::AwaitExchange | Code::Guarded(..) | Code::Arrive => Role::Barrier,
         Code::ReadLock | Code::ReadUnlock | Code::WriteLock => Role::Barrier,
         Code::Fence | Code::Choose | Code::Block => Role::None,
@@ -71,14 +71,16 @@ fn role(event: &Event) -> Role {
 }
 
 /// The steps of program order that count, from what is directly before the event `from` of a thread, and has this role: to the next store or barrier, and unless
-/// that is a store, to the next load or barrier. The others follow from them.
+/// that is a store, to the next load or barrier. The others follow from them. The end of the thread is a store, which its joins read.
 fn program_order(graph: &Graph, thread: ThreadId, from: usize, before: Role, visit: &mut impl FnMut(EventId)) {
     let events = graph.thread(thread);
     let mut next = |other: Role| {
         let rest = events.iter().enumerate().skip(from);
         let mut found = rest.filter(|(_, e)| [other, Role::Barrier].contains(&role(e)));
-        if let Some((index, _)) = found.next() {
-            visit(thread.event(index));
+        match found.next() {
+            Some((index, _)) => visit(thread.event(index)),
+            None if other == Role::Store => joins(graph, thread, visit),
+            None => {}
         }
     };
     match before {

@@ -12,7 +12,7 @@ mod weak;
 
 use crate::exec::{Body, Engine, State, is_static as in_writable_data};
 pub use crate::exec::{HandleWords, Looked, Until};
-use crate::ids::{EventId, ThreadId};
+use crate::ids::ThreadId;
 use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
@@ -107,7 +107,7 @@ pub fn wait(at: *mut (), width: Width, guard: Guard, order: Ordering, label: Lab
 pub fn fence(order: Ordering) -> bool {
     let site = Some(Location::caller().into());
     let fence = operation(Code::Fence, (0, 0), Width::W64, order, Label::Atomic);
-    wait_for(|e| e.plain(fence, EventId::INIT, site)).is_some()
+    wait_for(|e| e.plain(fence, site)).is_some()
 }
 
 /// A data choice: one of `0..n`, each explored. `n` must not be 0. No event when `n` is 1.
@@ -125,7 +125,7 @@ fn choose_as(n: usize, label: Label) -> Option<usize> {
     }
     let site = Some(Location::caller().into());
     let choice = operation(Code::Choose, (n as u64, 0), Width::W64, Ordering::Relaxed, label);
-    wait_for(|e| e.plain(choice, EventId::INIT, site)).map(|value| value as usize)
+    wait_for(|e| e.plain(choice, site)).map(|value| value as usize)
 }
 
 /// Drops this execution unless `condition` holds: the thread stops here, the others go on, and nothing is reported.

@@ -203,6 +203,17 @@ mod tests {
     }
 
     #[test]
+    fn whoever_stops_later_is_known() {
+        let named = Deviation { at: 200, change: Change::Thread(4) };
+        let mut schedule = example();
+        schedule.deviations.insert(2, named);
+        assert_eq!(schedule.stop_of(4, 0), Some(2));
+        assert_eq!(schedule.stop_of(4, 200), Some(2));
+        assert_eq!(schedule.stop_of(4, 201), None, "it is over then");
+        assert_eq!(schedule.stop_of(2, 0), None, "it makes another event");
+    }
+
+    #[test]
     fn every_damage_is_noticed() {
         let text = example().to_string();
         for end in 0..text.len() {

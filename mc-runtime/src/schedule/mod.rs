@@ -7,7 +7,7 @@ mod encode;
 mod linear;
 
 pub use encode::ScheduleError;
-pub(crate) use linear::{Digest, Run, default_thread, of_run};
+pub(crate) use linear::{Digest, Run, Turns, of_run};
 
 use crate::options::MemoryModel;
 
@@ -19,7 +19,7 @@ pub enum Change {
     Thread(u32),
     /// The next read or store is so many writes before the newest; the next choice takes this value.
     Choice(u32),
-    /// The thread stops here for good: its spin loop has no effect.
+    /// The thread stops here for good: its spin loop has no effect. Which one is said before, even if it is the default.
     Stop {
         /// How many reads its last round made.
         reads: u32,
@@ -61,5 +61,18 @@ impl Schedule {
     pub fn at(&self, at: usize) -> impl Iterator<Item = Change> + '_ {
         let from = self.deviations.partition_point(|d| (d.at as usize) < at);
         self.deviations[from..].iter().take_while(move |d| d.at as usize == at).map(|d| d.change)
+    }
+
+    /// Where the thread stops for good, if it does so at the event number `from` or later: after a round of so many reads.
+    pub(crate) fn stop_of(&self, thread: u32, from: u32) -> Option<u32> {
+        let mut named = None;
+        self.deviations.iter().filter(|d| d.at >= from).find_map(|deviation| match deviation.change {
+            Change::Thread(name) => {
+                named = Some((deviation.at, name));
+                None
+            }
+            Change::Stop { reads } => (named == Some((deviation.at, thread))).then_some(reads),
+            Change::Choice(_) => None,
+        })
     }
 }

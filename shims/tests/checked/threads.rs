@@ -7,7 +7,7 @@ use mc::cell::UnsafeCell;
 use mc::sync::Arc;
 use mc::sync::atomic::AtomicU32;
 use mc::thread::{self, Builder, Thread};
-use mc_runtime::options::{Options, Strategy};
+use mc_runtime::options::{MemoryModel, Options, Strategy};
 use mc_runtime::outcome::{FailureKind, Verdict};
 use mc_runtime::schedule::Schedule;
 
@@ -83,6 +83,73 @@ fn whoever_had_started_without_an_event_has_in_a_replay() {
         let (message, text) = (failure.message.lines().next().unwrap(), replayed(failure.schedule.clone(), body));
         assert!(text.contains(message), "seed {seed}: {message}\nin a replay\n{text}");
     }
+}
+
+#[test]
+fn whoever_had_ended_without_an_event_has_in_a_replay() {
+    struct Shared(UnsafeCell<u32>);
+    // SAFETY: not shared as it should be, which is what is found.
+    unsafe impl Sync for Shared {}
+    fn body() {
+        let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
+        let write = |shared: &(Shared, AtomicU32)| shared.0.0.with_mut(|value| value as usize);
+        let [writes, stores] = [shared.clone(), shared.clone()];
+        let writer = thread::spawn(move || write(&writes));
+        let storer = thread::spawn(move || stores.1.store(1, Relaxed));
+        shared.1.load(Relaxed);
+        write(&shared);
+        writer.join().unwrap();
+        storer.join().unwrap();
+    }
+    for seed in 0..64 {
+        let options = Options { strategy: Strategy::Walk, seed, ..Options::default() };
+        let outcome = check_with(&options, body);
+        let failure = &outcome.failures[0];
+        let (message, text) = (failure.message.lines().next().unwrap(), replayed(failure.schedule.clone(), body));
+        assert!(text.contains(message), "seed {seed}: {message}\nin a replay\n{text}");
+    }
+}
+
+#[test]
+fn a_join_comes_after_all_that_the_thread_has_stored() {
+    static SEEN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+    fn body() {
+        let numbers = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let [stores, loads] = [numbers.clone(), numbers.clone()];
+        let loader = thread::spawn(move || loads[1].load(Relaxed) * 2 + loads[0].load(Relaxed));
+        // What does nothing but to wait for another one has joined it, too.
+        let waiter = thread::spawn(move || thread::spawn(move || stores[0].store(1, Relaxed)).join().unwrap());
+        waiter.join().unwrap();
+        numbers[1].store(1, Relaxed);
+        SEEN[loader.join().unwrap() as usize].fetch_add(1, Relaxed);
+    }
+    // A processor with a buffer for each thread has the first store in memory when it is known that the thread has ended.
+    for (memory_model, late) in [(MemoryModel::Rc20, true), (MemoryModel::Tso, false), (MemoryModel::Sc, false)] {
+        let outcome = check_with(&Options { memory_model, ..Options::default() }, body);
+        assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+        let seen = SEEN.each_ref().map(|count| count.swap(0, Relaxed) > 0);
+        assert_eq!(seen, [true, true, late, true], "{memory_model}");
+    }
+}
+
+#[test]
+fn a_thread_that_does_nothing_is_joined_in_each_execution() {
+    fn body() {
+        let number = Arc::new(AtomicU32::new(0));
+        let theirs = number.clone();
+        let writer = thread::spawn(move || theirs.store(1, Relaxed));
+        let nothing = thread::spawn(|| 7);
+        assert_eq!(nothing.join().unwrap(), 7);
+        let seen = [number.load(Relaxed), number.load(Relaxed)];
+        writer.join().unwrap();
+        static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+        for number in seen {
+            SEEN[number as usize].fetch_add(1, Relaxed);
+        }
+    }
+    proved(3, body);
+    let options = Options { strategy: Strategy::Bfs, ..Options::default() };
+    assert_eq!(check_with(&options, body).executions, 3);
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Bodies that decide by what no schedule says are never proved.
 
 use std::hint::black_box;
-use std::sync::atomic::AtomicUsize as Plain;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize as Plain};
 
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicU32, AtomicUsize};
 use mc::thread;
+use mc_runtime::options::Options;
 use mc_runtime::outcome::FailureKind::Nondeterminism;
 
-use super::{fails, proved};
+use super::{check_with, fails, proved};
 
 /// Three threads that add: six executions.
 fn six() {
@@ -81,6 +82,32 @@ fn a_body_that_does_less_in_its_fifth_execution() {
             six();
         }
     });
+}
+
+#[test]
+fn a_thread_that_does_more_or_less_in_its_fifth_execution() {
+    for often in [false, true] {
+        static OFTEN: AtomicBool = AtomicBool::new(false);
+        static RUNS: Plain = Plain::new(0);
+        OFTEN.store(often, Relaxed);
+        RUNS.store(0, Relaxed);
+        let outcome = check_with(&Options::default(), || {
+            let number = Arc::new(AtomicUsize::new(0));
+            let theirs = number.clone();
+            let is_fifth = RUNS.fetch_add(1, Relaxed) == 5;
+            let thread = thread::spawn(move || {
+                theirs.store(1, Relaxed);
+                if is_fifth != OFTEN.load(Relaxed) {
+                    theirs.store(1, Relaxed);
+                }
+            });
+            six();
+            thread.join().unwrap();
+        });
+        let failure = &outcome.failures[0];
+        let words = if often { "does `nothing more`" } else { "ended here before, and does `store(1, Relaxed)` now" };
+        assert!(failure.kind == Nondeterminism && failure.message.contains(words), "{}", failure.message);
+    }
 }
 
 #[test]
