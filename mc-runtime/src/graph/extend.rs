@@ -138,7 +138,7 @@ impl Graph {
         let added_max = self.mo_max(old.location) == rf;
         let new = New { rf, ..New::access(id.thread, old.operation, old.location) };
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
-        let Effect { writes, value, place, message, known } = self.take_effect(id, &new, counterpart);
+        let Effect { writes, value, place, message, known } = self.take_effect_of_any(id, &new, counterpart);
         let event = self.event_mut(id);
         (event.rf, event.added_max) = (rf, added_max);
         (event.writes, event.value, event.place, event.message) = (writes, value, place, message);
@@ -148,8 +148,21 @@ impl Graph {
     }
 
     /// The access `id` takes its place, if it writes. What follows from where it is.
-    #[inline(never)]
+    #[inline(always)]
     fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
+        if new.operation.code != Code::Store || counterpart.is_some() {
+            return self.take_effect_of_any(id, new, counterpart);
+        }
+        // It reads nothing, and has no counterpart: it knows what its thread knew, and no clock is joined.
+        let place = self.place(id, new.location, new.after);
+        let known = self.known_before(id);
+        let message = if new.operation.order.releases() { Message::Own } else { Message::Row(known.released) };
+        Effect { writes: true, value: new.operation.a, place, message, known }
+    }
+
+    /// Likewise, whatever the access is.
+    #[inline(never)]
+    fn take_effect_of_any(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
         let code = new.operation.code;
         let result = match code {
             Code::Store => Some(new.operation.a),
@@ -181,6 +194,12 @@ impl Graph {
             order.push(id);
             return order.len() as u32;
         }
+        self.place_between(id, location, after)
+    }
+
+    /// Where that is not the last one.
+    #[inline(never)]
+    fn place_between(&mut self, id: EventId, location: LocationId, after: EventId) -> u32 {
         let at = self.mo_index(after);
         self.mo[location.slot()].insert(at, id);
         self.number(location, at + 1);
