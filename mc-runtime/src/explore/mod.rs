@@ -122,18 +122,15 @@ impl Explorer {
         if operation.code == Code::WriteLock {
             return self.add_write_lock(thread, *operation, location, site);
         }
-        let last = self.graph.mo_max(location);
+        let (last, others) = (self.graph.mo_max(location), self.graph.mo(location).len());
         let first = coherence::earliest(&self.graph, location, thread, self.graph.thread(thread).len());
         let rf = if operation.code == Code::Store { EventId::INIT } else { last };
         let new = New { rf, after: last, ..New::access(thread, *operation, location) };
-        let others = self.graph.mo(location).len();
         let id = self.graph.add(&new, site);
         if first < others {
             self.push_others(id, first..others, tried);
         }
-        if self.graph.event(id).writes {
-            self.push_revisits(id, Basis::Consistent);
-        }
+        self.push_revisits(id, location, Basis::Consistent);
         id
     }
 
@@ -331,7 +328,7 @@ impl Explorer {
         let id = self.graph.add(&New { after, ..new }, site);
         let consistent = self.order_exists(Suspect::Event(id));
         if consistent {
-            self.push_revisits(id, Basis::Consistent);
+            self.push_revisits(id, new.location, Basis::Consistent);
         }
         consistent
     }
@@ -355,10 +352,10 @@ impl Explorer {
             return false;
         }
         // With a rival, atomicity is broken: the graph is not explored itself, but this write may revisit the rival and so come first.
-        let updates = event.updates();
+        let (updates, location) = (event.updates(), event.location);
         let run = !(updates && rival.is_some()) && self.order_exists(Suspect::Event(id));
         if updates {
-            self.push_revisits(id, if run { Basis::Consistent } else { Basis::WithoutWrite });
+            self.push_revisits(id, location, if run { Basis::Consistent } else { Basis::WithoutWrite });
         }
         run
     }

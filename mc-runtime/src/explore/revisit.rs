@@ -8,7 +8,7 @@ use super::frontier::Basis;
 use super::{Explorer, Item};
 use crate::graph::Graph;
 use crate::graph::restrict::Cut;
-use crate::ids::EventId;
+use crate::ids::{EventId, LocationId};
 use crate::model::{Suspect, coherence};
 use crate::operation::Code;
 
@@ -21,12 +21,12 @@ pub(super) struct Buffers {
 }
 
 impl Explorer {
-    /// Puts all revisits of the new write into the frontier.
+    /// Puts all revisits of the new access of a location into the frontier, if it writes. Where nobody else has read, the event is not looked at.
     #[inline(always)]
-    pub(super) fn push_revisits(&mut self, write: EventId, basis: Basis) {
-        let reads = self.graph.reads(self.graph.event(write).location);
-        if reads.first().is_some_and(|read| *read != write) {
-            self.push_revisits_of(write, basis);
+    pub(super) fn push_revisits(&mut self, new: EventId, location: LocationId, basis: Basis) {
+        let reads = self.graph.reads(location);
+        if reads.first().is_some_and(|read| *read != new) && self.graph.event(new).writes {
+            self.push_revisits_of(new, basis);
         }
     }
 
@@ -132,7 +132,7 @@ impl Explorer {
         }
         let run = coherence::is_atomic(&self.graph, event.location) && self.order_exists(suspect);
         if event.updates() {
-            self.push_revisits(read, if run { Basis::Consistent } else { Basis::Unknown });
+            self.push_revisits(read, location, if run { Basis::Consistent } else { Basis::Unknown });
         }
         run
     }

@@ -10,7 +10,9 @@ use crate::ids::{EventId, LocationId, ThreadId};
 /// read, and directly after which it may be placed; not before what its twin reads, or where that is placed.
 #[inline(always)]
 pub(crate) fn earliest(graph: &Graph, location: LocationId, thread: ThreadId, count: usize) -> usize {
-    coherent(graph, location, thread, count).max(graph.not_before_twin(thread.event(count), location))
+    let (newest, first) = (graph.mo(location).len(), coherent(graph, location, thread, count));
+    // There is nothing behind the newest write, so the twin is not looked at.
+    if first == newest { first } else { first.max(graph.not_before_twin(thread.event(count), location)) }
 }
 
 /// Likewise, as far as coherence is concerned.
