@@ -49,6 +49,8 @@ pub(super) struct Locations {
     /// Locations of which one has bytes of the other.
     overlaps: Vec<[LocationId; 2]>,
     places: Vec<Option<Place>>,
+    /// The slot of the one that was bound or resolved last: most often it is asked for again.
+    last: u32,
     /// All names before this one are in use, for the rest of the execution.
     free: u32,
     /// The atomics of all executions in which that was wanted, whether it is now, and whether some of them have bytes in common.
@@ -73,7 +75,7 @@ impl Locations {
 
     /// Makes them what the others were in their execution.
     pub(super) fn copy_from(&mut self, other: &Self) {
-        copy_fields!(Locations, other => self; by_word, overlaps, places, free, mixes, saved but parts, remembers_parts);
+        copy_fields!(Locations, other => self; by_word, overlaps, places, last, free, mixes, saved but parts, remembers_parts);
     }
 
     /// Those that have their place in the execution.
@@ -98,6 +100,7 @@ impl Locations {
         if let Some((location, place)) = self.newest_at(at, width)
             && place.value == read(at, width)
         {
+            self.last = location.0;
             return location;
         }
         self.bind_free(graph, at, width, heap)
@@ -105,6 +108,13 @@ impl Locations {
 
     /// The location of this width that was bound to this address last.
     fn newest_at(&self, at: usize, width: Width) -> Option<(LocationId, &Place)> {
+        // Nothing was bound after that, so there is no newer one at its address.
+        let last = LocationId(self.last);
+        if let Some(place) = self.place(last)
+            && (place.at, place.width) == (at, width)
+        {
+            return Some((last, place));
+        }
         let mut location = *self.by_word.get(&word(at))?;
         loop {
             let place = self.place(location).expect("bound");
@@ -149,6 +159,7 @@ impl Locations {
         if self.places.len() <= location.slot() {
             self.places.resize(location.slot() + 1, None);
         }
+        self.last = location.0;
         self.places[location.slot()] =
             Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0, before });
     }
