@@ -43,30 +43,35 @@ impl Graph {
         let (stamp, mark) = (self.order.len() as u32, self.clocks.mark());
         let id = new.thread.event(self.thread(new.thread).len());
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
-        let Effect { writes, value, place, message, known } = self.take_effect(id, new, counterpart);
-        self.push(
-            id,
-            Event {
-                operation: new.operation,
-                value,
-                rf: new.rf,
-                site,
-                stamp,
-                mark,
-                location: new.location,
-                place,
-                known,
-                message,
-                writes,
-                added_max: new.added_max,
-                settled: false,
-                as_twin: false,
-            },
-            counterpart,
-        );
-        self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
-        if new.operation.reads() {
-            self.add_read(id, new.location);
+        // Such a store joins no clock, and all that follows from where it is is said here.
+        let alone = new.operation.code == Code::Store && counterpart.is_none();
+        let place = if alone { self.place(id, new.location, new.after) } else { 0 };
+        let known = self.known_before(id);
+        let event = Event {
+            operation: new.operation,
+            value: new.operation.a,
+            rf: new.rf,
+            site,
+            stamp,
+            mark,
+            location: new.location,
+            place,
+            known,
+            message: if new.operation.order.releases() { Message::Own } else { Message::Row(known.released) },
+            writes: true,
+            added_max: new.added_max,
+            settled: false,
+            as_twin: false,
+        };
+        self.threads[id.thread.slot()].events.push(event);
+        self.order.push(id);
+        if alone {
+            self.seq_cst += u32::from(new.operation.order == Order::SeqCst);
+        } else {
+            self.take_effect(id, new, counterpart);
+            if new.operation.reads() {
+                self.add_read(id, new.location);
+            }
         }
         id
     }
@@ -84,26 +89,26 @@ impl Graph {
         if code == Code::Fence {
             self.fence_clocks(id, operation.order, &mut known);
         }
-        self.push(
-            id,
-            Event {
-                operation: *operation,
-                value,
-                rf: EventId::INIT,
-                site,
-                stamp,
-                mark,
-                location: LocationId::NONE,
-                place: 0,
-                known,
-                message: Message::NOTHING,
-                writes: false,
-                added_max: code != Code::Choose || value == 0,
-                settled: false,
-                as_twin: false,
-            },
-            counterpart,
-        );
+        self.threads[id.thread.slot()].events.push(Event {
+            operation: *operation,
+            value,
+            rf: EventId::INIT,
+            site,
+            stamp,
+            mark,
+            location: LocationId::NONE,
+            place: 0,
+            known,
+            message: Message::NOTHING,
+            writes: false,
+            added_max: code != Code::Choose || value == 0,
+            settled: false,
+            as_twin: false,
+        });
+        self.order.push(id);
+        if let Some(counterpart) = counterpart {
+            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
+        }
         if code == Code::Spawn {
             let twin = (operation.a as u32).checked_sub(1).map(ThreadId);
             let known = self.known_to_spawned(id, &known);
@@ -119,15 +124,6 @@ impl Graph {
         Known { hb, prefix: if known.prefix == known.hb { hb } else { with_spawn(known.prefix) }, ..Known::NOTHING }
     }
 
-    #[inline(always)]
-    fn push(&mut self, id: EventId, event: Event, counterpart: Option<EventId>) {
-        self.threads[id.thread.slot()].events.push(event);
-        self.order.push(id);
-        if let Some(counterpart) = counterpart {
-            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
-        }
-    }
-
     /// Gives the last event of a thread another write to read from, and what follows: result, place, clocks.
     pub(super) fn read_elsewhere(&mut self, id: EventId, rf: EventId) {
         let old = *self.event(id);
@@ -138,31 +134,14 @@ impl Graph {
         let added_max = self.mo_max(old.location) == rf;
         let new = New { rf, ..New::access(id.thread, old.operation, old.location) };
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
-        let Effect { writes, value, place, message, known } = self.take_effect_of_any(id, &new, counterpart);
         let event = self.event_mut(id);
-        (event.rf, event.added_max) = (rf, added_max);
-        (event.writes, event.value, event.place, event.message) = (writes, value, place, message);
-        event.known = known;
-        self.seq_cst += u32::from(old.operation.order(writes) == Order::SeqCst);
-        self.event_mut(id).as_twin = counterpart.is_some_and(|c| self.does_the_same(id, c));
+        (event.rf, event.added_max, event.as_twin) = (rf, added_max, false);
+        self.take_effect(id, &new, counterpart);
     }
 
-    /// The access `id` takes its place, if it writes. What follows from where it is.
-    #[inline(always)]
-    fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
-        if new.operation.code != Code::Store || counterpart.is_some() {
-            return self.take_effect_of_any(id, new, counterpart);
-        }
-        // It reads nothing, and has no counterpart: it knows what its thread knew, and no clock is joined.
-        let place = self.place(id, new.location, new.after);
-        let known = self.known_before(id);
-        let message = if new.operation.order.releases() { Message::Own } else { Message::Row(known.released) };
-        Effect { writes: true, value: new.operation.a, place, message, known }
-    }
-
-    /// Likewise, whatever the access is.
+    /// The access `id`, which is there, takes its place if it writes, and is told what follows from where it is.
     #[inline(never)]
-    fn take_effect_of_any(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) -> Effect {
+    fn take_effect(&mut self, id: EventId, new: &New, counterpart: Option<EventId>) {
         let code = new.operation.code;
         let result = match code {
             Code::Store => Some(new.operation.a),
@@ -183,7 +162,13 @@ impl Graph {
             (known.prefix, known.hb) = self.join_sections(id, new, known.prefix, known.hb);
         }
         let message = if writes { self.message_of(id, new, new.operation.order, &known) } else { Message::NOTHING };
-        Effect { writes, value: result.unwrap_or(0), place, message, known }
+        let event = self.event_mut(id);
+        (event.writes, event.value, event.place, event.known) = (writes, result.unwrap_or(0), place, known);
+        event.message = message;
+        self.seq_cst += u32::from(new.operation.order(writes) == Order::SeqCst);
+        if let Some(counterpart) = counterpart {
+            self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
+        }
     }
 
     /// Puts a write directly after another in modification order; returns its place.
@@ -298,15 +283,6 @@ impl Graph {
             None => Message::Row(own),
         }
     }
-}
-
-/// What follows from where an event is.
-struct Effect {
-    writes: bool,
-    value: u64,
-    place: u32,
-    message: Message,
-    known: Known,
 }
 
 /// A clock: a row, and one component more.
