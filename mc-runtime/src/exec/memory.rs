@@ -258,7 +258,8 @@ impl Engine {
         for location in self.locations.within(range) {
             // An update is in both, which does no harm.
             for accesses in [graph.reads(location), graph.mo(location)] {
-                for &id in accesses {
+                // Those of a thread are in the order of the program, so that all but the last one are passed over.
+                for &id in accesses.iter().rev() {
                     let newest = &mut newest[id.thread.slot()];
                     if (newest.is_init() || newest.index < id.index) && self.executed(id) {
                         *newest = id;
