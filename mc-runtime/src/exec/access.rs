@@ -263,7 +263,7 @@ impl Engine {
         let (wrote, reads) = (event.writes, event.reads());
         let changes = wrote && event.value != old || counts(event).is_some();
         if changes || !reads {
-            self.threads[id.thread.slot()].rounds.clear();
+            self.threads.me().rounds.clear();
         }
         let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id, event);
         let outlives = changes && outside.is_some_and(|at| self.outlives_outside(at));
@@ -273,7 +273,7 @@ impl Engine {
             let operation = self.explorer.graph.event(id).operation;
             return self.access_freed(&operation, site);
         }
-        self.executed_event();
+        self.executed_event(id);
         if let Some(message) = self.overlap_race(id) {
             cold_path();
             return self.fail(FailureKind::DataRace, message, site);

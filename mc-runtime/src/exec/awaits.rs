@@ -147,7 +147,7 @@ impl Engine {
             let newest = self.explorer.graph.mo(w.location).len();
             let read = self.explorer.add_at(self.current(), w.operation, w.location, newest, Reading::Any, w.site);
             debug_assert!(read.is_some(), "the newest write can always be read");
-            self.executed_event();
+            self.executed_event(self.next_event());
             let _: Step<()> = self.block(BlockReason::Spin, 1, w.site);
         }
     }

@@ -451,12 +451,11 @@ impl Engine {
         self.cutting.then(|| self.cut_step())
     }
 
-    /// An event of the running thread was executed.
+    /// This event of the running thread was executed.
     #[inline(always)]
-    fn executed_event(&mut self) {
-        let current = self.current();
+    fn executed_event(&mut self, id: EventId) {
         let me = self.threads.me();
-        self.order.push(current.event(me.position));
+        self.order.push(id);
         me.position += 1;
         me.activity += 1;
         me.waiting = None;

@@ -46,7 +46,7 @@ impl Engine {
         if operation.code != Code::Fence && !operation.chooses_weak() {
             self.me().rounds.clear();
         }
-        self.executed_event();
+        self.executed_event(id);
         self.trace(id, site, 0);
         Step::Done(value)
     }
@@ -209,7 +209,7 @@ impl Engine {
             }
         }
         self.trace(id, site, 0);
-        self.executed_event();
+        self.executed_event(id);
         self.me().state = State::Blocked(reason);
         Step::Wait
     }

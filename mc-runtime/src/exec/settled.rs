@@ -57,7 +57,7 @@ impl Engine {
             self.locations.follow(graph, id, event);
         }
         self.replayed += 1;
-        self.executed_event();
+        self.executed_event(id);
         Some(Accessed { old, wrote })
     }
 

@@ -164,6 +164,7 @@ impl Engine {
         at: usize,
         site: Site,
     ) -> Option<Step<Accessed>> {
+        self.explorer.graph.twin(self.current())?;
         let counterpart = self.explorer.graph.counterpart(self.next_event())?;
         self.follows(counterpart, operation, location, at, site)
     }

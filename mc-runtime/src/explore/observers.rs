@@ -12,7 +12,7 @@ impl Explorer {
 
     /// Is the thread one?
     pub(crate) fn observes(&self, thread: ThreadId) -> bool {
-        self.observers.checked_shr(thread.0).unwrap_or(0) & 1 == 1
+        self.observers != 0 && self.observers.checked_shr(thread.0).unwrap_or(0) & 1 == 1
     }
 
     /// Could the event, if it is a read, have read another write, as far as program order and reads-from go?
