@@ -341,8 +341,9 @@ impl Graph {
         let Some(first) = self.order.get(len) else { return };
         self.lowest = self.lowest.min(len);
         self.clocks.truncate(self.event(*first).mark);
-        while self.order.len() > len {
-            let id = self.order.pop().expect("longer than `len`");
+        // Taken out meanwhile, so that the rest of the graph can be changed.
+        let mut order = std::mem::take(&mut self.order);
+        for id in order.drain(len..).rev() {
             let thread = &mut self.threads[id.thread.slot()];
             let event = thread.events.pop().expect("it was added");
             thread.ended = false;
@@ -357,6 +358,7 @@ impl Graph {
                 self.unplace(event.location, event.place);
             }
         }
+        self.order = order;
     }
 
     fn remove_thread(&mut self, thread: ThreadId) {
