@@ -258,6 +258,7 @@ impl Engine {
     }
 
     /// Common to replayed and new accesses: memory, detectors, and what the thread gets.
+    #[inline(always)]
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
         let (wrote, reads) = (event.writes, event.reads());
