@@ -111,6 +111,7 @@ impl Explorer {
 
     /// Adds an access: the modification-order-maximal way now, the others later, and all revisits of what it writes.
     /// A guarded one must not have to wait. `tried`: values that are read in vain.
+    #[inline(always)]
     pub(crate) fn add_access(
         &mut self,
         thread: ThreadId,
