@@ -139,6 +139,9 @@ impl Engine {
             if let Some(reads) = self.me_ref().repeats.or_else(|| self.guide.stops(thread)) {
                 return self.stop_at_end(reads);
             }
+            if self.explorer.observers != 0 && self.replaying() {
+                return self.waits_as(State::Replayed); // what observers have to do with it is looked at then
+            }
             or_return!(self.acts(true));
             or_return!(self.is_between_joins());
             self.explorer.graph.end_thread(thread);

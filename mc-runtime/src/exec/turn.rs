@@ -51,7 +51,7 @@ impl Engine {
         self.me_ref().is_quiet() && !std::thread::panicking()
     }
 
-    fn waits_as<T>(&mut self, state: State) -> Step<T> {
+    pub(super) fn waits_as<T>(&mut self, state: State) -> Step<T> {
         std::hint::cold_path();
         self.me().state = state;
         Step::Wait

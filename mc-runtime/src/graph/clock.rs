@@ -24,14 +24,14 @@ impl ClockRef {
 pub(crate) struct Past<'a> {
     /// The thread whose past it is.
     pub thread: ThreadId,
-    /// How many events of that thread.
+    /// How many events of that thread; its end counts as one.
     pub count: u32,
     /// How many of each other one.
     pub others: &'a [u32],
 }
 
 impl Past<'_> {
-    /// How many events of a thread are in it.
+    /// How many events of a thread are in it; its end counts as one.
     #[inline]
     pub(crate) fn of(&self, thread: ThreadId) -> u32 {
         if thread == self.thread { self.count } else { self.others.get(thread.slot()).copied().unwrap_or(0) }

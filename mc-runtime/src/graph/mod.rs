@@ -51,18 +51,25 @@ pub(crate) struct Graph {
 }
 
 /// What a thread does.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Line {
     /// In program order.
     events: Vec<Event>,
-    /// It has ended then.
-    ended: bool,
+    /// How many events there were, of all threads, when it ended after its own. It may not, where what comes before is not all there any more: which thread is the last owner
+    /// of a value, and so runs its destructor, does not follow from its own events.
+    ended: u32,
 }
 
+/// In [`Line::ended`]: it has not.
+const NOT_ENDED: u32 = u32::MAX;
+
 impl Line {
+    /// Of what has done nothing yet.
+    const EMPTY: Line = Line { events: Vec::new(), ended: NOT_ENDED };
+
     fn clear(&mut self) {
         self.events.clear();
-        self.ended = false;
+        self.ended = NOT_ENDED;
     }
 }
 
@@ -103,7 +110,7 @@ impl Graph {
         self.starts.push(Start::UNSPAWNED);
         self.ranks.push(ThreadId::MAIN);
         if self.threads.is_empty() {
-            self.threads.push(Line::default());
+            self.threads.push(Line::EMPTY);
         }
         self.clocks.clear();
         (self.lowest, self.shared) = (0, 0);
@@ -315,14 +322,21 @@ impl Graph {
         Past { count: events as u32 + 1, ..self.past(thread, events) }
     }
 
-    /// Has the thread ended, after the events that there are? It may have been in another execution that has begun with these.
+    /// Has the thread ended, after the events of its own that there are? It may have been in another execution that has begun with these.
     pub(crate) fn has_ended(&self, thread: ThreadId) -> bool {
-        self.threads[thread.slot()].ended
+        self.threads[thread.slot()].ended != NOT_ENDED
     }
 
     /// The thread has ended.
     pub(crate) fn end_thread(&mut self, thread: ThreadId) {
-        self.threads[thread.slot()].ended = true;
+        self.threads[thread.slot()].ended = self.order.len() as u32;
+    }
+
+    /// Whoever has ended after so many events of all, or more, has not.
+    pub(crate) fn forget_ends(&mut self, len: usize) {
+        for thread in self.threads[..self.starts.len()].iter_mut().filter(|thread| thread.ended as usize >= len) {
+            thread.ended = NOT_ENDED;
+        }
     }
 
     /// The last of the first `count` events of a thread; its spawn, if that is none.
@@ -330,7 +344,7 @@ impl Graph {
         count.checked_sub(1).map_or_else(|| self.parent(thread), |index| thread.event(index))
     }
 
-    /// How many events of `of` happen before or at the end of the first `count` events of `thread`.
+    /// How many events of `of` happen before or at the end of the first `count` events of `thread`; one more, if its end does.
     #[inline]
     pub(crate) fn knows(&self, thread: ThreadId, count: usize, of: ThreadId) -> u32 {
         self.past(thread, count).of(of)
@@ -338,15 +352,14 @@ impl Graph {
 
     /// Removes all events that were added after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
+        self.forget_ends(len + 1);
         let Some(first) = self.order.get(len) else { return };
         self.lowest = self.lowest.min(len);
         self.clocks.truncate(self.event(*first).mark);
         // Taken out meanwhile, so that the rest of the graph can be changed.
         let mut order = std::mem::take(&mut self.order);
         for id in order.drain(len..).rev() {
-            let thread = &mut self.threads[id.thread.slot()];
-            let event = thread.events.pop().expect("it was added");
-            thread.ended = false;
+            let event = self.threads[id.thread.slot()].events.pop().expect("it was added");
             self.seq_cst -= u32::from(event.is_seq_cst());
             if event.reads() {
                 let last = self.reads[event.location.slot()].pop();
@@ -381,9 +394,9 @@ impl Graph {
 
     fn insert_thread(&mut self, thread: ThreadId, start: Start) {
         while self.threads.len() <= thread.slot() {
-            self.threads.push(Line::default());
+            self.threads.push(Line::EMPTY);
         }
-        self.threads[thread.slot()].ended = false;
+        self.threads[thread.slot()].ended = NOT_ENDED;
         while self.starts.len() <= thread.slot() {
             self.starts.push(Start::UNSPAWNED);
         }

@@ -39,7 +39,7 @@ impl Graph {
         let waits = source.operation.locks() || source.operation.must_wait(from.value(source.location, write));
         self.clear_for(from);
         self.copy_threads(from, cut);
-        self.copy_events(from, cut, waits);
+        self.copy_events(from, cut, waits, source.stamp);
         self.copy_order(from, source.stamp as usize);
         self.shared = source.stamp as usize;
         for slot in 0..from.mo.len() {
@@ -77,17 +77,19 @@ impl Graph {
         for thread in &self.ranks {
             self.starts[thread.slot()] = from.starts[thread.slot()];
         }
-        self.threads.resize_with(slots.max(self.threads.len()), Line::default);
+        self.threads.resize_with(slots.max(self.threads.len()), || Line::EMPTY);
     }
 
-    /// Copies the events that are kept, as they are.
-    fn copy_events(&mut self, from: &Graph, cut: &Cut, waits: bool) {
+    /// Copies the events that are kept, as they are; and who has ended before the first that is not.
+    fn copy_events(&mut self, from: &Graph, cut: &Cut, waits: bool, same: u32) {
         for thread in &self.ranks {
             let read = !waits && cut.read.is_some_and(|read| read.thread == *thread);
-            let (keep, Line { events, ended }) = (cut.keep[thread.slot()] as usize, &from.threads[thread.slot()]);
-            let kept = &mut self.threads[thread.slot()];
-            kept.ended = *ended && keep == events.len();
-            kept.events.extend_from_slice(&events[..keep + usize::from(read)]);
+            let keep = cut.keep[thread.slot()] as usize + usize::from(read);
+            let (old, new) = (&from.threads[thread.slot()], &mut self.threads[thread.slot()]);
+            new.events.extend_from_slice(&old.events[..keep]);
+            if old.ended <= same {
+                new.ended = old.ended;
+            }
         }
     }
 
@@ -97,7 +99,13 @@ impl Graph {
         self.seq_cst = from.seq_cst;
         for id in &from.order[same..] {
             if self.contains(*id) {
-                self.event_mut(*id).stamp = self.order.len() as u32;
+                let stamp = self.order.len() as u32;
+                let event = self.event_mut(*id);
+                event.stamp = stamp;
+                if let Some(child) = event.joins() {
+                    let thread = &mut self.threads[child.slot()];
+                    thread.ended = thread.ended.min(stamp);
+                }
                 self.order.push(*id);
             } else {
                 self.seq_cst -= u32::from(from.event(*id).is_seq_cst());

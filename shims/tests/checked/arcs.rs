@@ -24,6 +24,33 @@ fn drops_that_nobody_sees_have_one_execution() {
 }
 
 #[test]
+fn what_the_last_owner_drops_may_have_become_visible_since_its_thread_ended() {
+    struct Armed(Mutex<bool>, Arc<AtomicU8>);
+    impl Drop for Armed {
+        fn drop(&mut self) {
+            if *self.0.get_mut().unwrap() {
+                self.1.store(1, SeqCst);
+            }
+        }
+    }
+    static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+    let seen = results(&SEEN, || {
+        let (flag, dropped) = (Arc::new(AtomicU8::new(0)), Arc::new(AtomicU8::new(0)));
+        let armed = Arc::new(Armed(Mutex::new(false), dropped.clone()));
+        let (theirs, their_flag) = (armed.clone(), flag.clone());
+        let writer = thread::spawn(move || their_flag.store(1, SeqCst));
+        let dropper = thread::spawn(move || drop(theirs));
+        // The second thread does nothing that others can see before this one reads 1.
+        *armed.0.lock().unwrap() = flag.load(SeqCst) == 1;
+        drop(armed);
+        writer.join().unwrap();
+        dropper.join().unwrap();
+        SEEN[usize::from(dropped.load(SeqCst))].fetch_add(1, Relaxed);
+    });
+    assert_eq!(seen, [true; 2]);
+}
+
+#[test]
 fn drops_that_only_free_memory_have_one_execution() {
     proved(1, || {
         let arc = Arc::new(vec![Box::new(1)]);
