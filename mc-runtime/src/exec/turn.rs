@@ -9,12 +9,12 @@ use std::time::Instant;
 impl Engine {
     /// May the running thread add an event now? An access of what, if it is one?
     pub(super) fn turn<T>(&mut self, access: Option<(usize, &Operation)>) -> Option<Step<T>> {
-        if self.replaying() {
-            return Some(self.waits_as(State::Replayed));
-        }
         let me = self.me_ref();
         if me.position == me.settled && self.explorer.graph.has_ended(self.current()) {
             return Some(self.goes_on_after_end(access.map(|(_, operation)| operation)));
+        }
+        if self.replaying() {
+            return Some(self.waits_as(State::Replayed));
         }
         #[cfg(feature = "unmodified")]
         if self.starts_again().is_some() {

@@ -159,6 +159,7 @@ fn memory_that_nobody_has_written_is_found_by_what_depends_on_it() {
         ("is_copied", 97, "320 bytes at tests/unwritten.rs:97, 320 of them", "events of it have other values"),
         ("is_stored", 66, "T1 reads", "events of it have other values"),
         ("is_too_early", 87, "main reads", "left: 0  right: 7"),
+        ("is_waited_for", 129, "T1 reads", "deadlock"),
     ];
     for (name, line, words, difference) in failing {
         let failure = &test(&run, name)["failures"][0];
