@@ -128,6 +128,19 @@ impl Clocks {
         self.join_anew(at, others, (also, count), own)
     }
 
+    /// The row with the component of a thread besides, which is none of the row's own that is higher.
+    pub(crate) fn with(&mut self, row: ClockRef, (thread, count): (ThreadId, u32)) -> ClockRef {
+        let (row, slot) = (self.components(row), thread.slot());
+        let len = row.len();
+        let (at, rows, new) = self.new_row(len.max(slot + 1));
+        new[..len].copy_from_slice(&rows[row]);
+        if slot > len {
+            new[len..slot].fill(0);
+        }
+        new[slot] = count;
+        at
+    }
+
     /// Makes that row, of two that lie there.
     fn join_anew(
         &mut self,

@@ -85,9 +85,18 @@ impl Graph {
         if code == Code::Join {
             self.join_clocks(id.thread, ThreadId(operation.a as u32), &mut known);
         }
-        self.twin_clocks(id, counterpart, &mut known);
-        if code == Code::Fence {
-            self.fence_clocks(id, operation.order, &mut known);
+        if counterpart.is_some() {
+            std::hint::cold_path();
+            self.twin_clocks(id, counterpart, &mut known);
+        }
+        match code {
+            Code::Fence => self.fence_clocks(id, operation.order, &mut known),
+            Code::Spawn => {
+                let twin = (operation.a as u32).checked_sub(1).map(ThreadId);
+                let start = Start { spawn: id, twin, known: self.known_to_spawned(id, &known) };
+                self.insert_thread(ThreadId(value as u32), start);
+            }
+            _ => {}
         }
         self.threads[id.thread.slot()].events.push(Event {
             operation: *operation,
@@ -107,19 +116,15 @@ impl Graph {
         });
         self.order.push(id);
         if let Some(counterpart) = counterpart {
+            std::hint::cold_path();
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
-        }
-        if code == Code::Spawn {
-            let twin = (operation.a as u32).checked_sub(1).map(ThreadId);
-            let known = self.known_to_spawned(id, &known);
-            self.insert_thread(ThreadId(value as u32), Start { spawn: id, twin, known });
         }
         id
     }
 
     /// What the thread that the event `id` spawns knows before its first event, where the spawning one has these clocks.
     fn known_to_spawned(&mut self, id: EventId, known: &Known) -> Known {
-        let mut with_spawn = |row| self.clocks.join(ClockRef::EMPTY, row, (id.thread, id.index + 1), None);
+        let mut with_spawn = |row| self.clocks.with(row, (id.thread, id.index + 1));
         let hb = with_spawn(known.hb);
         Known { hb, prefix: if known.prefix == known.hb { hb } else { with_spawn(known.prefix) }, ..Known::NOTHING }
     }
@@ -232,7 +237,7 @@ impl Graph {
             known.hb = self.clocks.join(known.hb, known.pending, (id.thread, 0), Some(id.thread));
         }
         if order.releases() {
-            known.released = self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None);
+            known.released = self.clocks.with(known.hb, (id.thread, id.index + 1));
         }
     }
 
@@ -275,7 +280,7 @@ impl Graph {
         let own = match (order.releases(), sequence) {
             (true, None) => return Message::Own,
             (true, Some((ClockRef::EMPTY, (_, 0)))) => return Message::Own,
-            (true, Some(_)) => self.clocks.join(ClockRef::EMPTY, known.hb, (id.thread, id.index + 1), None),
+            (true, Some(_)) => self.clocks.with(known.hb, (id.thread, id.index + 1)),
             (false, _) => known.released,
         };
         match sequence {

@@ -360,12 +360,16 @@ impl Graph {
         let mut order = std::mem::take(&mut self.order);
         for id in order.drain(len..).rev() {
             let event = self.threads[id.thread.slot()].events.pop().expect("it was added");
+            if event.operation.code == Code::Spawn {
+                self.remove_thread(ThreadId(event.value as u32));
+            }
             self.seq_cst -= u32::from(event.is_seq_cst());
+            if event.location == LocationId::NONE {
+                continue;
+            }
             if event.reads() {
                 let last = self.reads[event.location.slot()].pop();
                 assert_eq!(last, Some(id), "reads are listed as added");
-            } else if event.operation.code == Code::Spawn {
-                self.remove_thread(ThreadId(event.value as u32));
             }
             if event.writes {
                 self.unplace(event.location, event.place);
@@ -376,12 +380,14 @@ impl Graph {
 
     fn remove_thread(&mut self, thread: ThreadId) {
         self.starts[thread.slot()] = Start::UNSPAWNED;
-        // As a rule it is the last of them, and so has the highest slot.
-        let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
-        self.ranks.remove(rank);
-        while self.starts.len() > 1 && self.ranks.iter().rev().all(|t| t.slot() + 1 != self.starts.len()) {
-            self.starts.pop();
+        // As a rule it is the last of them.
+        if self.ranks.pop_if(|t| *t == thread).is_none() {
+            std::hint::cold_path();
+            let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
+            self.ranks.remove(rank);
         }
+        // Nobody has the last slots, but for that of the body.
+        while self.starts.len() > 1 && self.starts.pop_if(|start| start.spawn.is_init()).is_some() {}
     }
 
     /// A slot for a new thread: the lowest that is free.
@@ -393,19 +399,34 @@ impl Graph {
     }
 
     fn insert_thread(&mut self, thread: ThreadId, start: Start) {
-        while self.threads.len() <= thread.slot() {
-            self.threads.push(Line::EMPTY);
+        match self.threads.get_mut(thread.slot()) {
+            Some(line) => line.ended = NOT_ENDED,
+            None => self.make_threads(thread.slot() + 1),
         }
-        self.threads[thread.slot()].ended = NOT_ENDED;
-        while self.starts.len() <= thread.slot() {
-            self.starts.push(Start::UNSPAWNED);
+        if self.starts.len() == thread.slot() {
+            self.starts.push(start);
+        } else {
+            self.start_between(thread, start);
         }
-        self.starts[thread.slot()] = start;
         if start.spawn.thread == ThreadId::MAIN {
             return self.ranks.push(thread); // no thread is right of it
         }
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
         self.ranks.insert(at, thread);
+    }
+
+    /// Makes slots for threads, up to so many.
+    #[cold]
+    fn make_threads(&mut self, needed: usize) {
+        self.threads.resize_with(needed, || Line::EMPTY);
+    }
+
+    /// A thread starts whose slot is not the next one.
+    #[cold]
+    fn start_between(&mut self, thread: ThreadId, start: Start) {
+        let slots = self.starts.len().max(thread.slot() + 1);
+        self.starts.resize(slots, Start::UNSPAWNED);
+        self.starts[thread.slot()] = start;
     }
 
     /// Is thread `a` left of `b`? By the path of their spawns: a parent is left of its children.
