@@ -134,6 +134,19 @@ pub(crate) enum Step<T> {
     Cut,
 }
 
+impl<T> Step<T> {
+    /// As a step of what gives another value, where it is not done.
+    #[cold]
+    fn not_done<U>(self) -> Step<U> {
+        match self {
+            Step::Done(_) => unreachable!("it is done"),
+            Step::Wait => Step::Wait,
+            Step::Inert => Step::Inert,
+            Step::Cut => Step::Cut,
+        }
+    }
+}
+
 /// A failure of the running execution.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {

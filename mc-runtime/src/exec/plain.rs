@@ -16,16 +16,21 @@ impl Engine {
     pub(crate) fn plain(&mut self, mut operation: Operation, site: Site) -> Step<u64> {
         or_return!(self.enter());
         self.close();
-        #[cfg(feature = "unmodified")]
-        let site = self.placed(site);
         or_return!(self.fences_updates(&operation));
         if operation.code == Code::Fence && self.sequential() {
             (operation.order, operation.failure) = (Order::SeqCst, Order::SeqCst);
         }
+        self.entered_plain(&operation, site)
+    }
+
+    /// Such an event, where the operation was entered and closed what was open.
+    fn entered_plain(&mut self, operation: &Operation, site: Site) -> Step<u64> {
+        #[cfg(feature = "unmodified")]
+        let site = self.placed(site);
         let id = self.next_event();
         let value = if let Some(recorded) = self.explorer.graph.thread(id.thread).get(id.index as usize) {
-            if recorded.operation != operation {
-                return self.does_otherwise(&describe(&operation), id, site);
+            if recorded.operation != *operation {
+                return self.does_another(operation, id, site);
             }
             self.replayed += 1;
             recorded.value
@@ -33,11 +38,12 @@ impl Engine {
             or_return!(self.turn(None));
             let stops = self.guide.stops_now(self.explorer.graph.len());
             if let Some(reads) = stops.or(self.me_ref().repeats) {
+                std::hint::cold_path();
                 return self.block(BlockReason::Spin, reads, site);
             }
-            or_return!(self.minds_observers(&operation));
-            or_return!(self.leaves_twin(id, &operation));
-            match self.add_plain(&operation, site) {
+            or_return!(self.minds_observers(operation));
+            or_return!(self.leaves_twin(id, operation));
+            match self.add_plain(operation, site) {
                 Ok(value) => value,
                 Err(step) => return step,
             }
@@ -51,7 +57,18 @@ impl Engine {
         Step::Done(value)
     }
 
-    /// The running thread comes to another operation than the one that is recorded.
+    /// The running thread does another operation than the one that is recorded.
+    #[cold]
+    fn does_another<T>(&mut self, operation: &Operation, id: EventId, site: Site) -> Step<T> {
+        let recorded = &self.explorer.graph.event(id).operation;
+        if (recorded.code, operation.code) == (Code::Spawn, Code::Spawn) && recorded.a != operation.a {
+            // Another twin was found for the thread: the captured state is not the same each time.
+            return self.told_apart();
+        }
+        self.does_otherwise(&describe(operation), id, site)
+    }
+
+    /// The running thread comes to something else than what is recorded.
     #[cold]
     fn does_otherwise<T>(&mut self, found: &str, id: EventId, site: Site) -> Step<T> {
         if self.explorer.graph.event(id).operation.code == Code::Block {
@@ -97,31 +114,27 @@ impl Engine {
     ) -> Step<ThreadId> {
         #[cfg(feature = "unmodified")]
         or_return!(self.has_reached_out());
+        or_return!(self.enter());
+        self.close();
         let operation = self.spawning(name, stack);
-        or_return!(self.has_other_twin(&operation));
         let activity = self.me_ref().activity;
-        match self.plain(operation, site) {
-            Step::Done(slot) => {
-                let child = ThreadId(slot as u32);
-                self.threads.ensure(child);
-                self.spawned(child, activity);
-                let clock = self.me().clock;
-                let thread = &mut self.threads[child.slot()];
-                thread.state = State::Unstarted;
-                thread.stack_size = stack;
-                if let Some(name) = name {
-                    std::hint::cold_path();
-                    thread.name = Some(name.to_owned());
-                }
-                // A new thread has none yet: by a swap, nothing is to be dropped.
-                std::mem::swap(&mut thread.body, body);
-                thread.clock = clock;
-                Step::Done(child)
-            }
-            Step::Wait => Step::Wait,
-            Step::Inert => Step::Inert,
-            Step::Cut => Step::Cut,
+        let step = self.entered_plain(&operation, site);
+        let Step::Done(slot) = step else { return step.not_done() };
+        let child = ThreadId(slot as u32);
+        self.threads.ensure(child);
+        self.spawned(child, activity);
+        let clock = self.me().clock;
+        let thread = &mut self.threads[child.slot()];
+        thread.state = State::Unstarted;
+        thread.stack_size = stack;
+        if let Some(name) = name {
+            std::hint::cold_path();
+            thread.name = Some(name.to_owned());
         }
+        // A new thread has none yet: by a swap, nothing is to be dropped.
+        std::mem::swap(&mut thread.body, body);
+        thread.clock = clock;
+        Step::Done(child)
     }
 
     /// The running thread has done all that it does. That is no event, since it follows from those before.
@@ -131,11 +144,12 @@ impl Engine {
         }
         or_return!(self.enter());
         self.close();
-        let (thread, id) = (self.current(), self.next_event());
-        if self.explorer.graph.contains(id) {
-            return self.does_otherwise("nothing more", id, None);
+        let thread = self.current();
+        let (is_over, ended) = self.explorer.graph.is_at_end(thread, self.me_ref().position);
+        if !is_over {
+            return self.does_otherwise("nothing more", self.next_event(), None);
         }
-        if !self.explorer.graph.has_ended(thread) {
+        if !ended {
             if let Some(reads) = self.me_ref().repeats.or_else(|| self.guide.stops(thread)) {
                 return self.stop_at_end(reads);
             }
@@ -173,7 +187,7 @@ impl Engine {
             return Step::Wait;
         }
         let operation = Operation { a: u64::from(child.0), ..Operation::plain(Code::Join) };
-        let step = self.plain(operation, site);
+        let step = self.entered_plain(&operation, site);
         if matches!(step, Step::Done(_)) {
             let clock = self.threads[child.slot()].clock;
             let me = self.me();

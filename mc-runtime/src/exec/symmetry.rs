@@ -14,7 +14,7 @@ use super::{Engine, Guide, Step, access::Accessed};
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
-use crate::ops::Label;
+use crate::ops::{ARGUMENTS, Label};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -23,25 +23,51 @@ use std::time::Duration;
 pub(crate) struct Likeness {
     /// The address of its code.
     pub code: usize,
-    /// What it has captured, as far as the code ever looks at it.
-    pub captured: Vec<u8>,
-    /// A number that follows from that: most of what differs is known by it.
-    pub mark: u64,
+    /// What it has captured, as far as the code ever looks at it; a number that follows from that, if it is more.
+    words: [u64; ARGUMENTS],
+    /// What it has captured, if it is more.
+    captured: Vec<u8>,
 }
 
 impl Likeness {
-    fn set_mark(&mut self) {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let words = self.captured.chunks_exact(size_of::<u64>());
-        self.mark = words.fold(0, |mark, word| {
-            let word = u64::from_ne_bytes(word.try_into().expect("as long as a word"));
-            (mark ^ word).wrapping_mul(ODD).rotate_left(23)
-        });
+    /// Most of what differs is known by its words.
+    #[inline]
+    fn is_like(&self, other: &Self) -> bool {
+        let words = self.words.iter().zip(&other.words);
+        self.code == other.code
+            && words.fold(0, |differs, (one, another)| differs | (one ^ another)) == 0
+            && self.captured.len() == other.captured.len()
+            && (self.captured.is_empty() || self.captured == other.captured)
     }
 }
 
-/// What is known of the code of threads, by address: which of its arguments it never reads.
-pub(super) type Unused = FxHashMap<usize, u8>;
+/// A number that follows from what a thread has captured.
+fn mark(captured: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let words = captured.chunks_exact(size_of::<u64>());
+    words.fold(0, |mark, word| {
+        let word = u64::from_ne_bytes(word.try_into().expect("as long as a word"));
+        (mark ^ word).wrapping_mul(ODD).rotate_left(23)
+    })
+}
+
+/// What is known of the code of threads: which of its arguments it never reads.
+#[derive(Debug, Default)]
+pub(super) struct Unused {
+    by_address: FxHashMap<usize, u8>,
+    /// What was asked for last. As a rule, it is asked for again.
+    last: (usize, u8),
+}
+
+impl Unused {
+    fn of(&mut self, code: usize) -> u8 {
+        if self.last.0 != code {
+            std::hint::cold_path();
+            self.last = (code, *self.by_address.entry(code).or_insert_with(|| unused_arguments(code)));
+        }
+        self.last.1
+    }
+}
 
 /// A thread that was spawned.
 #[derive(Clone, Debug)]
@@ -67,16 +93,23 @@ impl Row {
         (self.count, self.activity) = (0, 0);
     }
 
-    fn push(&mut self, thread: ThreadId, likeness: &Likeness, clock: Duration) {
+    /// Adds one. What it has captured is taken if it is much, and what was there is left in its place, for its memory.
+    fn push(&mut self, thread: ThreadId, likeness: &mut Likeness, clock: Duration) {
         if self.spawned.len() == self.count {
-            self.spawned.push(Spawned { thread, likeness: Likeness::default(), clock });
+            self.make_room();
         }
         let new = &mut self.spawned[self.count];
         (new.thread, new.clock) = (thread, clock);
-        (new.likeness.code, new.likeness.mark) = (likeness.code, likeness.mark);
-        new.likeness.captured.clear();
-        new.likeness.captured.extend_from_slice(&likeness.captured);
+        (new.likeness.code, new.likeness.words) = (likeness.code, likeness.words);
+        if !(likeness.captured.is_empty() && new.likeness.captured.is_empty()) {
+            std::mem::swap(&mut new.likeness.captured, &mut likeness.captured);
+        }
         self.count += 1;
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.spawned.push(Spawned { thread: ThreadId::MAIN, likeness: Likeness::default(), clock: Duration::ZERO });
     }
 }
 
@@ -88,26 +121,21 @@ impl Engine {
 
     /// See `ops::liken`.
     pub(crate) fn liken(&mut self, code: usize, captured: &[u8]) {
+        let new = &mut self.likeness;
+        new.captured.clear();
+        new.captured.extend_from_slice(captured);
+        new.words = [mark(captured), 0, 0, 0, 0];
         self.likeness.code = if self.has_symmetry() { code } else { 0 };
-        self.likeness.captured.clear();
-        self.likeness.captured.extend_from_slice(captured);
-        self.likeness.set_mark();
     }
 
     /// See `ops::liken_call`.
-    pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64]) {
-        self.liken(code, &[]);
+    pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64; ARGUMENTS]) {
+        self.likeness.code = if self.has_symmetry() { code } else { 0 };
         if self.likeness.code != 0 {
-            let unused = self.unused.get(&code).copied().unwrap_or_else(|| self.find_unused(code));
-            let used = arguments.iter().enumerate().map(|(n, word)| if unused >> n & 1 == 1 { 0 } else { *word });
-            self.likeness.captured.extend(used.flat_map(u64::to_ne_bytes));
-            self.likeness.set_mark();
+            let unused = self.unused.of(code);
+            self.likeness.words = std::array::from_fn(|n| if unused >> n & 1 == 1 { 0 } else { arguments[n] });
+            self.likeness.captured.clear();
         }
-    }
-
-    #[cold]
-    fn find_unused(&mut self, code: usize) -> u8 {
-        *self.unused.entry(code).or_insert_with(|| unused_arguments(code))
     }
 
     /// Something tells threads apart: the exploration starts again without twins.
@@ -124,8 +152,8 @@ impl Engine {
         let of_new = &self.likeness;
         let alike = |s: &&Spawned| {
             let thread = &self.threads[s.thread.slot()];
-            (s.likeness.code, s.likeness.mark, s.clock) == (of_new.code, of_new.mark, me.clock)
-                && s.likeness.captured == of_new.captured
+            s.likeness.is_like(of_new)
+                && s.clock == me.clock
                 && (thread.name.as_deref(), thread.stack_size) == (name, stack)
                 && !thread.is_told_apart
         };
@@ -135,22 +163,17 @@ impl Engine {
         Operation { a: twin.map_or(0, |t| u64::from(t.thread.0) + 1), ..Operation::plain(Code::Spawn) }
     }
 
-    /// Did an earlier execution find another twin for the thread that is about to be spawned? Then the captured state is not the same each time.
-    pub(super) fn has_other_twin<T>(&mut self, operation: &Operation) -> Option<Step<T>> {
-        let recorded = self.explorer.graph.thread(self.current()).get(self.me_ref().position)?.operation;
-        (recorded.code == Code::Spawn && recorded.a != operation.a).then(|| self.told_apart())
-    }
-
     /// The running thread has spawned another. `before`: its activity before that.
     pub(super) fn spawned(&mut self, thread: ThreadId, before: u64) {
-        if !self.has_symmetry() || self.likeness.code == 0 {
+        // Where nobody asks for twins it was set to that.
+        if self.likeness.code == 0 {
             return;
         }
         let me = self.threads.me();
         if me.row.activity != before {
             me.row.count = 0;
         }
-        me.row.push(thread, &self.likeness, me.clock);
+        me.row.push(thread, &mut self.likeness, me.clock);
         me.row.activity = me.activity;
         self.likeness.code = 0;
     }

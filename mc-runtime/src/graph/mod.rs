@@ -327,6 +327,12 @@ impl Graph {
         self.threads[thread.slot()].ended != NOT_ENDED
     }
 
+    /// Has the thread no more than `count` events, and then, [has it ended](Graph::has_ended)?
+    pub(crate) fn is_at_end(&self, thread: ThreadId, count: usize) -> (bool, bool) {
+        let line = &self.threads[thread.slot()];
+        (line.events.len() <= count, line.ended)
+    }
+
     /// The thread has ended.
     pub(crate) fn end_thread(&mut self, thread: ThreadId) {
         self.threads[thread.slot()].ended = self.order.len() as u32;
