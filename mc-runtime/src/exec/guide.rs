@@ -168,24 +168,28 @@ impl Engine {
         if self.cutting {
             return None;
         }
-        if let Some(picked) = self.picked.take() {
-            return Some(picked);
+        if self.picked.is_some() {
+            return self.picked.take();
         }
         #[cfg(feature = "unmodified")]
         if let Some(thread) = self.starts_again() {
             self.granted = false;
             return Some(thread);
         }
-        let ranks = self.explorer.graph.ranks();
         if self.replaying() {
-            return ranks.iter().copied().find(|t| self.can_replay(*t));
+            return self.explorer.graph.ranks().iter().copied().find(|t| self.can_replay(*t));
         }
         if matches!(self.guide, Guide::Explore) {
             return self.pick_to_explore();
         }
+        self.pick_guided()
+    }
+
+    #[inline(never)]
+    fn pick_guided(&mut self) -> Option<ThreadId> {
         let mut runnable = std::mem::take(&mut self.runnable);
         runnable.clear();
-        runnable.extend(ranks.iter().copied().filter(|t| self.can_move(*t)));
+        runnable.extend(self.explorer.graph.ranks().iter().copied().filter(|t| self.can_move(*t)));
         let picked = self.pick_of(&runnable);
         self.runnable = runnable;
         picked
@@ -225,13 +229,29 @@ impl Engine {
 
     /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
     fn pick_to_explore(&self) -> Option<ThreadId> {
-        // Where there are many, most have.
-        let has_ended = |t: ThreadId| self.threads[t.slot()].state == State::Ended;
-        let able = || self.explorer.graph.ranks().iter().copied().filter(|t| !has_ended(*t) && self.can_move(*t));
+        let is_next = |t: &ThreadId| {
+            self.is_able(*t) && self.turns(*t) == 0 && !self.waits_to_write(*t) && !self.explorer.observes(*t)
+        };
+        self.explorer.graph.ranks().iter().copied().find(is_next).or_else(|| self.pick_among_later())
+    }
+
+    /// Likewise, if none is in its first turn.
+    #[inline(never)]
+    fn pick_among_later(&self) -> Option<ThreadId> {
         let observes = |t: &ThreadId| self.explorer.observes(*t);
-        let is_next = |t: &ThreadId| self.turns(*t) == 0 && !self.waits_to_write(*t) && !observes(t);
         let last = |t: &ThreadId| (observes(t), self.waits_to_write(*t), self.waits_behind_twin(*t), self.turns(*t));
-        able().find(is_next).or_else(|| able().min_by_key(last))
+        self.explorer.graph.ranks().iter().copied().filter(|t| self.is_able(*t)).min_by_key(last)
+    }
+
+    /// May the thread be [moved](Engine::can_move)? Of many threads, most have ended, or wait for one that has not.
+    #[inline(always)]
+    fn is_able(&self, thread: ThreadId) -> bool {
+        match self.threads[thread.slot()].state {
+            State::Ended => false,
+            State::Unstarted | State::Ready => true,
+            State::Join(child) => self.threads[child.slot()].state == State::Ended,
+            _ => self.can_move(thread),
+        }
     }
 
     /// How many turns a thread has had: one that goes round and round until another has done something would leave that no other chance.
