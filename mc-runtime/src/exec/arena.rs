@@ -183,11 +183,12 @@ impl Heap {
     pub(crate) fn reset(&mut self) {
         for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
-            let keep = KEEP + arena.floor.next_multiple_of(KEEP);
-            if arena.top > keep {
+            if arena.top > KEEP {
+                std::hint::cold_path();
+                let keep = KEEP + arena.floor.next_multiple_of(KEEP);
                 let start = (self.base + slot * ARENA + keep) as *mut libc::c_void;
                 // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
-                unsafe { libc::madvise(start, arena.top - keep, libc::MADV_DONTNEED) };
+                unsafe { libc::madvise(start, arena.top.saturating_sub(keep), libc::MADV_DONTNEED) };
             }
             (arena.top, arena.live) = (arena.floor, 0);
             arena.blocks.clear();
@@ -306,6 +307,7 @@ impl Heap {
     /// # Safety
     /// As [`std::alloc::GlobalAlloc::alloc`].
     #[cold]
+    #[inline(never)]
     unsafe fn rehearse(&mut self, layout: Layout) -> *mut u8 {
         // SAFETY: our caller's promise.
         let at = unsafe { System.alloc(layout) };

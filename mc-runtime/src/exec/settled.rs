@@ -10,13 +10,21 @@ use crate::ids::ThreadId;
 use crate::operation::{Code, Operation};
 
 impl Engine {
-    /// A thread is about to start.
+    /// A thread is about to start. As long as nothing of it is recorded, nothing is settled.
+    #[inline]
     pub(super) fn settle(&mut self, thread: ThreadId) {
+        if !self.explorer.graph.thread(thread).is_empty() {
+            self.settle_events(thread);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_events(&mut self, thread: ThreadId) {
         let graph = &self.explorer.graph;
         let events = graph.thread(thread);
-        let end = events.len().saturating_sub(1);
+        let end = events.len() - 1;
         // The way to such a read is tried, also if it writes.
-        let is_equal = !events.is_empty() && self.ends_in_equal(thread.event(end));
+        let is_equal = self.ends_in_equal(thread.event(end));
         let looked_at = if is_equal { &events[..end] } else { events };
         let last = || looked_at.iter().rposition(|event| has_effect(graph, event)).unwrap_or(0);
         self.threads[thread.slot()].settled = if graph.has_ended(thread) { events.len() } else { last() };

@@ -33,11 +33,16 @@ impl ThreadTable {
     }
 
     /// Makes a thread, if it is new.
+    #[inline(always)]
     pub(super) fn ensure(&mut self, thread: ThreadId) {
-        let needed = thread.slot() + 1;
-        if self.all.len() < needed {
-            self.all.resize_with(needed, Thread::default);
+        if self.all.len() <= thread.slot() {
+            self.make(thread.slot() + 1);
         }
+    }
+
+    #[cold]
+    fn make(&mut self, needed: usize) {
+        self.all.resize_with(needed, Thread::default);
     }
 
     /// The one that runs. Each operation asks this some ten times, so nothing is compared: 2 % of the time of all executions.

@@ -28,6 +28,10 @@ pub(super) const DEFAULT_SIZE: usize = 2 << 20;
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
 const MOST_SPARE: usize = 16;
 
+fn fits(stack: &DefaultStack, size: usize) -> bool {
+    stack.base().get() - stack.limit().get() >= size
+}
+
 fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -42,11 +46,19 @@ impl Drop for Stacks {
 }
 
 impl Stacks {
+    #[inline]
     pub(super) fn take(&mut self, slot: usize, size: usize) -> io::Result<DefaultStack> {
         let size = size.max(DEFAULT_SIZE);
-        let fits = |stack: &mut DefaultStack| stack.base().get() - stack.limit().get() >= size;
-        let own = self.by_slot.get_mut(slot).and_then(|own| own.take_if(fits));
-        let known = own.or_else(|| self.others.pop_if(fits)).or_else(|| spare().pop_if(fits));
+        match self.by_slot.get_mut(slot).and_then(|own| own.take_if(|stack| fits(stack, size))) {
+            Some(own) => Ok(own),
+            None => self.take_other(size),
+        }
+    }
+
+    #[cold]
+    fn take_other(&mut self, size: usize) -> io::Result<DefaultStack> {
+        let fits = |stack: &mut DefaultStack| fits(stack, size);
+        let known = self.others.pop_if(fits).or_else(|| spare().pop_if(fits));
         known.map_or_else(|| DefaultStack::new(size), Ok)
     }
 
@@ -65,7 +77,17 @@ impl Stacks {
         })
     }
 
+    #[inline]
     pub(super) fn give_back(&mut self, slot: usize, stack: DefaultStack) {
+        match self.by_slot.get_mut(slot) {
+            Some(own @ None) => *own = Some(stack),
+            _ => self.give_back_another(slot, stack),
+        }
+    }
+
+    /// It is the first one of its slot, or none of it.
+    #[cold]
+    fn give_back_another(&mut self, slot: usize, stack: DefaultStack) {
         if self.by_slot.len() <= slot {
             self.by_slot.resize_with(slot + 1, || None);
         }
