@@ -1,8 +1,8 @@
 //! One run of the test's body: resumes threads until nobody can move, then takes the execution down.
 
 use super::arena;
-use super::fiber::{Fiber, Os, Place, Suspender};
-use super::thread::{Body, Panicked, State, drop_rare};
+use super::fiber::{Fiber, Os, Place, Stacks, Suspender};
+use super::thread::{Body, Panicked, State, Thread, drop_rare};
 use super::{Ending, Engine, Found, Step, state};
 use crate::ids::ThreadId;
 use crate::ops::{self, Cut};
@@ -79,35 +79,25 @@ unsafe fn look_again(engine: *mut Engine) {
 /// # Safety
 /// `engine` points to an engine that nobody borrows, on the thread of the operating system that its coroutines run on.
 unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
-    let mut fiber = {
+    let (mut fiber, heap) = {
         // SAFETY: a short borrow; our caller's promise.
         let e = unsafe { &mut *engine };
         e.threads.run(thread);
         e.waits_left = None;
         e.shared.clear();
-        let t = &mut e.threads[thread.slot()];
-        t.state = if t.state == State::Abandoned { State::Abandoned } else { State::Ready };
-        match t.fiber.take() {
-            Some(fiber) => fiber,
-            None => match e.start(engine, thread) {
-                Ok(fiber) => fiber,
-                Err(error) => {
-                    e.no_stack(&error);
-                    return;
-                }
-            },
+        let me = e.threads.me();
+        if me.state != State::Abandoned {
+            me.state = State::Ready;
         }
-    };
-    let heap = {
-        // SAFETY: as above.
-        let e = unsafe { &mut *engine };
+        let Some(fiber) = me.fiber.take().or_else(|| e.start(engine, thread)) else { return };
         // The stack's bounds are needed while it runs.
         e.stack = fiber.bounds;
-        let position = e.threads[thread.slot()].position as u32;
-        e.heap.as_mut().map_or(ptr::null_mut(), |h| {
+        let position = e.threads.me_ref().position as u32;
+        let heap = e.heap.as_mut().map_or(ptr::null_mut(), |h| {
             h.enter(thread.slot(), position);
             ptr::from_mut(h.as_mut())
-        })
+        });
+        (fiber, heap)
     };
     // SAFETY: as above.
     let looks = unsafe { &mut *engine }.begins_to_look(thread);
@@ -120,6 +110,7 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
     #[cfg(feature = "unmodified")]
     e.exchange_calls(thread);
     if looks {
+        std::hint::cold_path();
         e.has_looked(thread, ended);
     }
     let t = &mut e.threads[thread.slot()];
@@ -221,8 +212,11 @@ unsafe fn run_inert(engine: *mut Engine, f: Box<dyn FnOnce()>) {
 }
 
 impl Engine {
-    fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> std::io::Result<Fiber> {
-        let (slot, size) = (thread.slot(), self.threads[thread.slot()].stack_size);
+    /// A thread begins to run. `None`: there is no stack for it.
+    #[inline(never)]
+    fn start(&mut self, engine: *mut Engine, thread: ThreadId) -> Option<Box<Fiber>> {
+        let me = self.threads.me();
+        let (slot, size, spare) = (thread.slot(), me.stack_size, me.spare.take());
         self.settle(thread);
         if !self.is_cutting() {
             self.note_life(thread, false);
@@ -236,12 +230,24 @@ impl Engine {
             let body = t.body.take();
             thread_main(body);
         };
-        match self.options.threads {
+        let started = match self.options.threads {
             Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
             Threads::Os => {
                 let unmodified = self.options.origin == Origin::Unmodified;
                 let os = Os { name: self.thread_name(thread), unmodified };
                 Fiber::os(&mut self.stacks, place, os, main, thread_end)
+            }
+        };
+        match (started, spare) {
+            (Ok(fiber), Some(mut memory)) => {
+                // What is there is none: nothing is to be dropped.
+                std::mem::forget(std::mem::replace(&mut *memory, fiber));
+                Some(memory)
+            }
+            (Ok(fiber), None) => Some(Box::new(fiber)),
+            (Err(error), _) => {
+                self.no_stack(&error);
+                None
             }
         }
     }
@@ -278,15 +284,13 @@ impl Engine {
     }
 
     fn recycle_thread(&mut self, thread: ThreadId) {
-        if let Some(fiber) = self.threads[thread.slot()].fiber.take() {
-            fiber.recycle(&mut self.stacks, thread.slot());
-        }
+        recycle_fiber(&mut self.threads[thread.slot()], thread.slot(), &mut self.stacks);
     }
 
     fn recycle(&mut self) {
-        for slot in (0..self.threads.len()).rev() {
-            self.recycle_thread(ThreadId(slot as u32));
-            drop_rare(&mut self.threads[slot].body);
+        for (slot, thread) in self.threads.iter_mut().enumerate().rev() {
+            recycle_fiber(thread, slot, &mut self.stacks);
+            drop_rare(&mut thread.body);
         }
     }
 
@@ -336,6 +340,15 @@ impl Engine {
             return;
         }
         self.record(Found { kind: FailureKind::Panic, message, thread, site });
+    }
+}
+
+/// Gives back the stack of a thread.
+#[inline(always)]
+fn recycle_fiber(thread: &mut Thread, slot: usize, stacks: &mut Stacks) {
+    if let Some(mut fiber) = thread.fiber.take() {
+        fiber.recycle(stacks, slot);
+        thread.spare = Some(fiber);
     }
 }
 

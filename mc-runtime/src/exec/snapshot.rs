@@ -361,7 +361,7 @@ impl Engine {
             thread.fiber = unsafe {
                 ptr::write_bytes((start - below) as *mut u8, 0, below);
                 ptr::copy_nonoverlapping(kept.stack.as_ptr(), start as *mut u8, size);
-                Fiber::again(fiber, &mut self.stacks, id.slot())
+                Fiber::again(fiber, &mut self.stacks, id.slot()).map(Box::new)
             };
             self.settle(id);
         }

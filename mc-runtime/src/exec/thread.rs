@@ -116,7 +116,9 @@ pub(crate) struct Thread {
     /// So many events of the graph come before its last one that has an effect, when it starts; all, if it ends then.
     pub settled: usize,
     /// Its stack.
-    pub fiber: Option<Fiber>,
+    pub fiber: Option<Box<Fiber>>,
+    /// The memory for that, while it has none.
+    pub spare: Option<Box<Fiber>>,
     /// Its code, before it has started.
     pub body: Option<Body>,
     /// Set when it runs for the first time.
@@ -255,6 +257,7 @@ impl Default for Thread {
             joined: NEVER,
             settled: 0,
             fiber: None,
+            spare: None,
             body: None,
             suspender: None,
             suspended_at: 0,
@@ -381,7 +384,7 @@ impl Thread {
             state, position, joined, suspender, suspended_at, name, stack_size, locals, drawn, clock, sleeps, activity, row,
             is_told_apart, result, has_result, waiting, has_time_out, entered, tried, unreadable, spurious, weak,
             weakly_failed, failed, strays, wakeups, woken, unlooked, acquired, panicked, raised, inert, only_inert
-            but words, fiber, body, settled, rounds, left, repeats, open,
+            but words, fiber, spare, body, settled, rounds, left, repeats, open,
             #[cfg(feature = "unmodified")] repeated,
             #[cfg(feature = "unmodified")] returned,
             #[cfg(feature = "unmodified")] calls,

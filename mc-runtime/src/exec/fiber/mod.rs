@@ -81,6 +81,8 @@ pub(crate) struct Fiber {
 enum Kind {
     Coroutine(Coroutine<(), (), (), DefaultStack>),
     Os(Box<OsThread>),
+    /// None any more.
+    Over,
 }
 
 impl fmt::Debug for Kind {
@@ -88,6 +90,7 @@ impl fmt::Debug for Kind {
         f.write_str(match self {
             Kind::Coroutine(_) => "Coroutine",
             Kind::Os(_) => "Os",
+            Kind::Over => "Over",
         })
     }
 }
@@ -133,20 +136,21 @@ impl Fiber {
                 ended
             }
             Kind::Os(thread) => thread.resume(engine, heap),
+            Kind::Over => unreachable!("a thread that was recycled is not resumed"),
         }
     }
 
     /// The thread-locals of the executable, if they are its own; once it has run.
     pub(crate) fn thread_locals(&self) -> Option<(usize, usize)> {
         match &self.kind {
-            Kind::Coroutine(_) => None,
+            Kind::Coroutine(_) | Kind::Over => None,
             Kind::Os(thread) => Some(thread.thread_locals()),
         }
     }
 
-    /// Gives the stack back. If the thread has not ended, what is on its stack is forgotten, without running destructors.
-    pub(crate) fn recycle(self, stacks: &mut Stacks, slot: usize) {
-        match self.kind {
+    /// Gives the stack back. If the thread has not ended, what is on its stack is forgotten, without running destructors. It is no thread from here on, but memory for one.
+    pub(crate) fn recycle(&mut self, stacks: &mut Stacks, slot: usize) {
+        match std::mem::replace(&mut self.kind, Kind::Over) {
             Kind::Coroutine(mut coroutine) => {
                 if !coroutine.done() {
                     // SAFETY: what is forgotten owned memory in the arenas (reset with the execution) or leaks; nobody resumes it again,
@@ -156,6 +160,7 @@ impl Fiber {
                 stacks.give_back(slot, coroutine.into_stack());
             }
             Kind::Os(thread) => thread.recycle(stacks, slot),
+            Kind::Over => {}
         }
     }
 }
