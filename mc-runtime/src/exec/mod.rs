@@ -197,6 +197,8 @@ pub(crate) struct Engine {
     /// Of the thread that is about to be spawned.
     likeness: Likeness,
     unused: symmetry::Unused,
+    /// There has been a thread that is like another, in some execution.
+    found_twins: bool,
     /// Counts operations; a watchdog looks at it.
     pub progress: Arc<AtomicU64>,
     /// Virtual memory of the test; `None` when another global allocator is used.
@@ -306,6 +308,7 @@ impl Engine {
             symmetry: options.reductions.symmetry,
             likeness: Likeness::default(),
             unused: symmetry::Unused::default(),
+            found_twins: false,
             progress: Arc::new(AtomicU64::new(0)),
             heap,
             tainted: false,

@@ -94,7 +94,7 @@ impl Engine {
             },
             _ => 0,
         };
-        self.explorer.graph.add_plain(self.current(), operation, value, site);
+        self.explorer.graph.add_plain_here(self.current(), operation, value, site);
         Ok(value)
     }
 
@@ -117,6 +117,7 @@ impl Engine {
         or_return!(self.enter());
         self.close();
         let operation = self.spawning(name, stack);
+        self.found_twins |= operation.a != 0;
         let activity = self.me_ref().activity;
         let step = self.entered_plain(&operation, site);
         let Step::Done(slot) = step else { return step.not_done() };

@@ -55,17 +55,26 @@ fn mark(captured: &[u8]) -> u64 {
 #[derive(Debug, Default)]
 pub(super) struct Unused {
     by_address: FxHashMap<usize, u8>,
-    /// What was asked for last. As a rule, it is asked for again.
-    last: (usize, u8),
+    /// What was asked for last, which is asked for again as a rule, and all bits of those that it reads.
+    last: usize,
+    reads: [u64; ARGUMENTS],
 }
 
 impl Unused {
-    fn of(&mut self, code: usize) -> u8 {
-        if self.last.0 != code {
-            std::hint::cold_path();
-            self.last = (code, *self.by_address.entry(code).or_insert_with(|| unused_arguments(code)));
+    /// All bits of those arguments that the code reads.
+    fn reads(&mut self, code: usize) -> &[u64; ARGUMENTS] {
+        if self.last != code {
+            self.find(code);
         }
-        self.last.1
+        &self.reads
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, code: usize) {
+        let unused = *self.by_address.entry(code).or_insert_with(|| unused_arguments(code));
+        self.reads = std::array::from_fn(|n| if unused >> n & 1 == 1 { 0 } else { u64::MAX });
+        self.last = code;
     }
 }
 
@@ -132,8 +141,8 @@ impl Engine {
     pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64; ARGUMENTS]) {
         self.likeness.code = if self.has_symmetry() { code } else { 0 };
         if self.likeness.code != 0 {
-            let unused = self.unused.of(code);
-            self.likeness.words = std::array::from_fn(|n| if unused >> n & 1 == 1 { 0 } else { arguments[n] });
+            let reads = self.unused.reads(code);
+            self.likeness.words = std::array::from_fn(|n| arguments[n] & reads[n]);
             self.likeness.captured.clear();
         }
     }
@@ -161,6 +170,13 @@ impl Engine {
         let in_row = if continues { &row.spawned[..row.count] } else { &[] };
         let twin = in_row.iter().rev().find(alike);
         Operation { a: twin.map_or(0, |t| u64::from(t.thread.0) + 1), ..Operation::plain(Code::Spawn) }
+    }
+
+    /// Has any thread a twin? As long as there has been none in any execution, no graph is looked at.
+    #[inline(always)]
+    fn has_twins(&self) -> bool {
+        debug_assert!(self.found_twins || !self.explorer.graph.has_twins(), "twins are found when they are spawned");
+        self.found_twins && self.explorer.graph.has_twins()
     }
 
     /// The running thread has spawned another. `before`: its activity before that.
@@ -261,7 +277,7 @@ impl Engine {
     /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
     #[inline(always)]
     fn has_joined_some(&self) -> bool {
-        self.has_just_joined() && self.has_joined_only_some()
+        self.found_twins && self.has_just_joined() && self.has_joined_only_some()
     }
 
     /// Is the last event of the running thread a join?
@@ -309,10 +325,7 @@ impl Engine {
     #[cfg(feature = "unmodified")]
     pub(super) fn conflicts_between_joins(&self, range: (usize, usize), writes: bool) -> bool {
         let conflicts = |old: &Touch| (writes || old.writes) && self.has_twin_or_is_one(old.thread);
-        self.has_just_joined()
-            && self.explorer.graph.has_twins()
-            && self.told.shadow.any(range, conflicts)
-            && self.has_joined_some()
+        self.has_just_joined() && self.has_twins() && self.told.shadow.any(range, conflicts) && self.has_joined_some()
     }
 
     /// Likewise, where the running thread accesses or frees plain memory in which the one that has spawned it did something that conflicts with that, since it spawned
@@ -335,13 +348,13 @@ impl Engine {
         or_return!(self.enter());
         let Some(told) = self.threads.get_mut(thread.slot()) else { return Step::Done(()) };
         told.is_told_apart = true;
-        if self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
+        if self.found_twins && self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
     }
 
     /// See `ops::joined`.
     pub(crate) fn joined(&mut self, thread: ThreadId, result: &[u8]) -> Step<()> {
         or_return!(self.enter());
-        if !self.has_twin_or_is_one(thread) {
+        if !self.found_twins || !self.has_twin_or_is_one(thread) {
             return Step::Done(());
         }
         let graph = &self.explorer.graph;
@@ -369,9 +382,8 @@ impl Engine {
     /// The running execution is over: does it show that symmetric ones must not be left out?
     #[inline]
     pub(super) fn loses_symmetric(&mut self) -> bool {
-        let loses = self.explorer.graph.has_twins()
-            && self.has_symmetry()
-            && (self.explorer.may_lose_symmetric() || self.ends_unlike_twin());
+        let loses =
+            self.has_twins() && self.has_symmetry() && (self.explorer.may_lose_symmetric() || self.ends_unlike_twin());
         self.symmetry &= !loses;
         loses
     }
