@@ -77,7 +77,20 @@ impl Graph {
     }
 
     /// Adds an event without a location after the last one of its thread. `value`: of a choice, or the slot of a thread that is spawned.
+    #[inline(never)]
     pub(crate) fn add_plain(&mut self, thread: ThreadId, operation: &Operation, value: u64, site: Site) -> EventId {
+        self.add_plain_here(thread, operation, value, site)
+    }
+
+    /// The same, compiled into where threads do so.
+    #[inline(always)]
+    pub(crate) fn add_plain_here(
+        &mut self,
+        thread: ThreadId,
+        operation: &Operation,
+        value: u64,
+        site: Site,
+    ) -> EventId {
         let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), operation.code);
         let id = thread.event(self.thread(thread).len());
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
@@ -124,9 +137,10 @@ impl Graph {
 
     /// What the thread that the event `id` spawns knows before its first event, where the spawning one has these clocks.
     fn known_to_spawned(&mut self, id: EventId, known: &Known) -> Known {
-        let mut with_spawn = |row| self.clocks.with(row, (id.thread, id.index + 1));
-        let hb = with_spawn(known.hb);
-        Known { hb, prefix: if known.prefix == known.hb { hb } else { with_spawn(known.prefix) }, ..Known::NOTHING }
+        let spawn = (id.thread, id.index + 1);
+        let hb = self.clocks.with(known.hb, spawn);
+        let prefix = if known.prefix == known.hb { hb } else { self.clocks.with(known.prefix, spawn) };
+        Known { hb, prefix, ..Known::NOTHING }
     }
 
     /// Gives the last event of a thread another write to read from, and what follows: result, place, clocks.
@@ -255,6 +269,7 @@ impl Graph {
     }
 
     /// Likewise what `thread` learns of a thread that it joins.
+    #[inline(always)]
     fn join_clocks(&mut self, thread: ThreadId, child: ThreadId, known: &mut Known) {
         let events = self.thread(child).len();
         let last = *self.known(child, events);

@@ -404,6 +404,7 @@ impl Graph {
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 
+    #[inline(always)]
     fn insert_thread(&mut self, thread: ThreadId, start: Start) {
         match self.threads.get_mut(thread.slot()) {
             Some(line) => line.ended = NOT_ENDED,
@@ -417,6 +418,11 @@ impl Graph {
         if start.spawn.thread == ThreadId::MAIN {
             return self.ranks.push(thread); // no thread is right of it
         }
+        self.insert_rank(thread);
+    }
+
+    #[inline(never)]
+    fn insert_rank(&mut self, thread: ThreadId) {
         let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
         self.ranks.insert(at, thread);
     }
