@@ -330,7 +330,14 @@ impl Heap {
         true
     }
 
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> *mut u8 {
+        let blocks = &self.arenas[self.current].blocks;
+        if blocks.len() == blocks.capacity() { self.allocate_with_room(layout) } else { self.place(layout) }
+    }
+
+    #[inline(always)]
+    fn place(&mut self, layout: Layout) -> *mut u8 {
         let start = self.base + self.current * ARENA;
         let arena = &mut self.arenas[self.current];
         // A power of two, so that no division is needed.
@@ -368,6 +375,14 @@ impl Heap {
         at as *mut u8
     }
 
+    /// The same, where there must be room for another block first.
+    #[cold]
+    #[inline(never)]
+    fn allocate_with_room(&mut self, layout: Layout) -> *mut u8 {
+        self.arenas[self.current].blocks.reserve(1);
+        self.place(layout)
+    }
+
     fn free(&mut self, at: *mut u8) {
         let offset = (at as usize).wrapping_sub(self.base);
         let slot = offset / ARENA;
@@ -398,8 +413,15 @@ impl Heap {
             arena.top = block.before;
             arena.blocks.pop();
         } else if block.watched {
-            self.freed.push((block.start, block.start + block.size.max(1)));
+            let range = (block.start, block.start + block.size.max(1));
+            self.note_freed(range);
         }
+    }
+
+    /// The engine is to look at this range.
+    #[inline(never)]
+    fn note_freed(&mut self, range: (usize, usize)) {
+        self.freed.push(range);
     }
 }
 

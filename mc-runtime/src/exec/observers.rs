@@ -272,16 +272,27 @@ impl Engine {
     #[inline(always)]
     pub(super) fn notes_left(&mut self, at: usize) {
         if self.explorer.observers != 0 && self.explorer.observes(self.current()) {
-            let changes = changes_of(&mut self.observers.changes, self.threads.running());
-            changes.left.push(at);
+            self.note_left(at);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_left(&mut self, at: usize) {
+        changes_of(&mut self.observers.changes, self.threads.running()).left.push(at);
     }
 
     /// See `ops::returns_nothing`.
     pub(crate) fn returns_nothing(&mut self, at: usize, size: usize) {
-        if self.explorer.observes(self.current()) {
-            changes_of(&mut self.observers.changes, self.threads.running()).nothing = at..at + size;
+        if self.explorer.observers != 0 && self.explorer.observes(self.current()) {
+            self.note_nothing(at..at + size);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_nothing(&mut self, at: Range<usize>) {
+        changes_of(&mut self.observers.changes, self.threads.running()).nothing = at;
     }
 
     /// A thread is about to run. Is it an observer, whose changes are looked for? They are those of one that deviates, and of all when they first come to this.

@@ -20,6 +20,16 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     result
 }
 
+/// A block that is in no arena.
+///
+/// # Safety
+/// As [`GlobalAlloc::alloc`].
+#[inline(never)]
+unsafe fn get(layout: Layout) -> *mut u8 {
+    // SAFETY: our caller's promise.
+    unsafe { System.alloc(layout) }
+}
+
 /// Frees a block that is in no arena.
 ///
 /// # Safety
@@ -62,7 +72,7 @@ unsafe impl GlobalAlloc for Allocator {
             true => unsafe { heap.rehearse(layout) },
         });
         // SAFETY: passed on from our caller.
-        own.unwrap_or_else(|| unsafe { System.alloc(layout) })
+        own.unwrap_or_else(|| unsafe { get(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
