@@ -127,18 +127,19 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
             compared = e.compared_below(here);
             step
         })?;
-        match step {
-            Step::Done(value) => {
-                if compared > 0 {
-                    std::hint::cold_path();
-                    clean_stack(compared);
-                }
-                return Some(value);
+        if let Step::Done(value) = step {
+            if compared > 0 {
+                std::hint::cold_path();
+                clean_stack(compared);
             }
-            Step::Inert => return None,
-            Step::Wait => suspend(),
-            Step::Cut => return cut(),
+            return Some(value);
         }
+        if let Step::Wait = step {
+            suspend();
+            continue;
+        }
+        std::hint::cold_path();
+        return if let Step::Cut = step { cut() } else { None };
     }
 }
 
