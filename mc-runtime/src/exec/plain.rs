@@ -43,7 +43,7 @@ impl Engine {
             }
             or_return!(self.minds_observers(operation));
             or_return!(self.leaves_twin(id, operation));
-            match self.add_plain(operation, site) {
+            match self.add_plain(id, operation, site) {
                 Ok(value) => value,
                 Err(step) => return step,
             }
@@ -78,10 +78,10 @@ impl Engine {
     }
 
     /// Adds an event to the graph; gives its value.
-    fn add_plain(&mut self, operation: &Operation, site: Site) -> Result<u64, Step<u64>> {
+    fn add_plain(&mut self, id: EventId, operation: &Operation, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {
-                self.explorer.add_choice(self.current(), operation, site);
+                self.explorer.add_choice(id.thread, operation, site);
                 return Ok(0);
             }
             Code::Choose => match self.guide.choose(self.explorer.graph.len(), operation.a) {
@@ -94,7 +94,7 @@ impl Engine {
             },
             _ => 0,
         };
-        self.explorer.graph.add_plain_here(self.current(), operation, value, site);
+        self.explorer.graph.add_plain_as(id, operation, value, site);
         Ok(value)
     }
 
@@ -183,8 +183,8 @@ impl Engine {
         or_return!(self.enter());
         self.close();
         if self.threads[child.slot()].state != State::Ended {
-            self.me().state = State::Join(child);
-            self.me().waiting = None;
+            let me = self.me();
+            (me.state, me.waiting) = (State::Join(child), None);
             return Step::Wait;
         }
         let operation = Operation { a: u64::from(child.0), ..Operation::plain(Code::Join) };

@@ -79,20 +79,16 @@ impl Graph {
     /// Adds an event without a location after the last one of its thread. `value`: of a choice, or the slot of a thread that is spawned.
     #[inline(never)]
     pub(crate) fn add_plain(&mut self, thread: ThreadId, operation: &Operation, value: u64, site: Site) -> EventId {
-        self.add_plain_here(thread, operation, value, site)
+        let id = thread.event(self.thread(thread).len());
+        self.add_plain_as(id, operation, value, site);
+        id
     }
 
-    /// The same, compiled into where threads do so.
+    /// The same, compiled into where threads do so: who has the name of the event does not make it again.
     #[inline(always)]
-    pub(crate) fn add_plain_here(
-        &mut self,
-        thread: ThreadId,
-        operation: &Operation,
-        value: u64,
-        site: Site,
-    ) -> EventId {
+    pub(crate) fn add_plain_as(&mut self, id: EventId, operation: &Operation, value: u64, site: Site) {
+        debug_assert_eq!(id.index as usize, self.thread(id.thread).len(), "it is the next one of its thread");
         let (stamp, mark, code) = (self.order.len() as u32, self.clocks.mark(), operation.code);
-        let id = thread.event(self.thread(thread).len());
         let counterpart = self.counterpart(id).filter(|c| self.contains(*c));
         let mut known = self.known_before(id);
         if code == Code::Join {
@@ -132,7 +128,6 @@ impl Graph {
             std::hint::cold_path();
             self.event_mut(id).as_twin = self.does_the_same(id, counterpart);
         }
-        id
     }
 
     /// What the thread that the event `id` spawns knows before its first event, where the spawning one has these clocks.
