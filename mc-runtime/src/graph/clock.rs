@@ -110,11 +110,12 @@ impl Clocks {
         &mut self,
         base: ClockRef,
         other: ClockRef,
-        also: (ThreadId, u32),
+        (thread, count): (ThreadId, u32),
         own: Option<ThreadId>,
     ) -> ClockRef {
         let own = own.map_or(usize::MAX, ThreadId::slot);
-        let (also, count) = (also.0.slot(), if also.0.slot() == own { 0 } else { also.1 });
+        let also = thread.slot();
+        let count = if also == own { 0 } else { count };
         let (at, others) = (self.components(base), self.components(other));
         let b = &self.data[at.clone()];
         let known = |i: usize| b.get(i).copied().unwrap_or(0);
@@ -122,7 +123,12 @@ impl Clocks {
             let o = self.data[others.clone()].iter().enumerate();
             base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
         };
-        if (count == 0 || count <= known(also)) && !grows() {
+        if count > 0 && count > known(also) {
+            // One that is longer knows more as a rule, and one that is not is often that of a thread which has learned nothing of others.
+            if others.len() <= at.len() && !grows() {
+                return self.with(base, (thread, count));
+            }
+        } else if !grows() {
             return base;
         }
         self.join_anew(at, others, (also, count), own)
