@@ -330,7 +330,7 @@ impl Graph {
     /// Has the thread no more than `count` events, and then, [has it ended](Graph::has_ended)?
     pub(crate) fn is_at_end(&self, thread: ThreadId, count: usize) -> (bool, bool) {
         let line = &self.threads[thread.slot()];
-        (line.events.len() <= count, line.ended)
+        (line.events.len() <= count, line.ended != NOT_ENDED)
     }
 
     /// The thread has ended.
