@@ -71,7 +71,7 @@ impl Engine {
         let event = self.explorer.graph.event(read);
         let value = self.explorer.graph.value(event.location, event.rf);
         let stamp = event.stamp as usize;
-        self.explorer.graph.truncate(stamp);
+        self.explorer.truncate(stamp);
         self.order.pop();
         self.left.truncate(left);
         #[cfg(feature = "unmodified")]

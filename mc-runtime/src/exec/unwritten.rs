@@ -193,7 +193,7 @@ fn not_the_same() -> Found {
 /// Runs an execution, of the engine's graph, once more.
 fn again(engine: &mut Engine, body: &TestBody, filling: usize, first: &Seen) -> Seen {
     let events = first.events.len();
-    engine.explorer.graph.truncate(events);
+    engine.explorer.truncate(events);
     engine.explorer.graph.forget_ends(events); // what ends then may do so in one of the runs only
     (engine.unwritten.filling, engine.unwritten.repeats) = (filling, true);
     let ending = execute(engine, body);

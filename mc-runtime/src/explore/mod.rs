@@ -86,6 +86,7 @@ impl Explorer {
     /// Forgets everything: the exploration starts again.
     pub(crate) fn restart(&mut self) {
         self.graph.clear();
+        self.forget_barren();
         self.frontier.clear();
     }
 
@@ -281,6 +282,7 @@ impl Explorer {
     /// Goes to the next prefix that is to be executed.
     pub(crate) fn next(&mut self) -> Next {
         while let Some(item) = self.frontier.pop(&mut self.graph) {
+            self.forget_barren();
             #[cfg(test)]
             {
                 self.taken += 1;

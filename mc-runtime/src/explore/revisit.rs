@@ -18,6 +18,21 @@ pub(super) struct Buffers {
     cut: Cut,
     deleted: Vec<EventId>,
     found: Vec<EventId>,
+    /// Of each location, the last write since events were removed that could revisit nothing.
+    barren: Vec<Barren>,
+}
+
+/// A write that could revisit nothing when it was added.
+#[derive(Clone, Copy, Debug)]
+struct Barren {
+    /// `INIT`: there is none.
+    write: EventId,
+    /// How many reads of its location there were then, itself included.
+    reads: usize,
+}
+
+impl Barren {
+    const NONE: Barren = Barren { write: EventId::INIT, reads: 0 };
 }
 
 impl Explorer {
@@ -32,7 +47,11 @@ impl Explorer {
 
     #[inline(never)]
     fn push_revisits_of(&mut self, write: EventId, basis: Basis) {
-        let Some(earliest) = self.earliest_revisitable(write) else { return };
+        if self.is_behind_barren(write) {
+            debug_assert_eq!(self.earliest_revisitable(write), None, "{write:?}");
+            return;
+        }
+        let Some(earliest) = self.earliest_revisitable(write) else { return self.is_barren(write) };
         let mut found = std::mem::take(&mut self.revisit.found);
         found.clear();
         self.find_revisits(write, earliest, &mut found);
@@ -41,6 +60,42 @@ impl Explorer {
             self.push(Item::Revisit { len, write, read, basis });
         }
         self.revisit.found = found;
+    }
+
+    /// Is the new write behind one of the same location that could revisit nothing, and has nobody read that since? Then it cannot either: what was before that is before it.
+    fn is_behind_barren(&mut self, write: EventId) -> bool {
+        let event = self.graph.event(write);
+        let Some(Barren { write: barren, reads }) = self.revisit.barren.get_mut(event.location.slot()) else {
+            return false;
+        };
+        let is_before = event.rf == *barren || barren.thread == write.thread && barren.index < write.index;
+        let others = self.graph.reads(event.location).len() - usize::from(event.reads());
+        let is_behind = is_before && !barren.is_init() && others == *reads;
+        if is_behind {
+            (*barren, *reads) = (write, self.graph.reads(event.location).len());
+        }
+        is_behind
+    }
+
+    /// The new write could revisit nothing.
+    fn is_barren(&mut self, write: EventId) {
+        let location = self.graph.event(write).location;
+        let barren = &mut self.revisit.barren;
+        if barren.len() <= location.slot() {
+            barren.resize(location.slot() + 1, Barren::NONE);
+        }
+        barren[location.slot()] = Barren { write, reads: self.graph.reads(location).len() };
+    }
+
+    /// Removes all events that were added after the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.graph.truncate(len);
+        self.forget_barren();
+    }
+
+    /// Events were removed, and others may get their names.
+    pub(super) fn forget_barren(&mut self) {
+        self.revisit.barren.clear();
     }
 
     /// The stamp of the first read that is not before the new write, and may be revisited.
