@@ -40,7 +40,7 @@ impl Engine {
                 me.forget_tries();
                 return Some(id);
             }
-            match self.explorer.add_at(thread, operation, location, index, Reading::Coherent, site) {
+            match self.explorer.add_in_vain(thread, &operation, location, index, site) {
                 Some(id) => break id,
                 None => self.me().unreadable.push(write),
             }
@@ -124,7 +124,8 @@ impl Engine {
         let value = |index| graph.value(location, graph.mo_at(location, index));
         let me = &self.threads[thread.slot()];
         let is_new = |index: &usize| {
-            !me.tried.contains(&value(*index)) && !me.unreadable.contains(&graph.mo_at(location, *index))
+            let write = graph.mo_at(location, *index);
+            !me.tried.contains(&graph.value(location, write)) && !me.unreadable.contains(&write)
         };
         let fails = |index: &usize| operation.result(value(*index)).is_none();
         let exchange_fails = operation.code != Code::Load && fails(&newest);

@@ -157,28 +157,30 @@ impl Explorer {
     }
 
     fn push_choices(&mut self, id: EventId, others: Range<usize>, tried: &[u64]) {
-        let event = *self.graph.event(id);
+        let event = self.graph.event(id);
+        let (operation, location, rf) = (event.operation, event.location, event.rf);
         for index in others {
-            let write = self.graph.mo_at(event.location, index);
-            if !event.reads() {
+            let write = self.graph.mo_at(location, index);
+            if !operation.reads() {
                 // Never between a write and the update that reads it.
-                if coherence::rival(&self.graph, event.location, index).is_none() {
+                if coherence::rival(&self.graph, location, index).is_none() {
                     self.push(Item::Place { at: id, after: write });
                 }
                 continue;
             }
-            let old = self.graph.value(event.location, write);
-            let in_vain = tried.contains(&old) && event.operation.result(old).is_none();
-            if event.operation.must_wait(old) || in_vain || write == event.rf {
+            if write == rf {
                 continue;
             }
-            let is_newest = index == self.graph.mo(event.location).len();
-            if self.same_way && !is_newest && self.repeats_value(id, write) {
+            let old = self.graph.value(location, write);
+            if operation.must_wait(old) || tried.contains(&old) && operation.result(old).is_none() {
+                continue;
+            }
+            if self.same_way && index < self.graph.mo(location).len() && self.repeats_value(id, write) {
                 continue; // nor would a write revisit it
             }
-            let alone = event.operation.result(old).is_some() || event.operation.locks();
-            let rival = coherence::rival(&self.graph, event.location, index).filter(|r| *r != id);
-            if alone && rival.is_some_and(|r| self.graph.event(r).settled) {
+            let rival = coherence::rival(&self.graph, location, index);
+            let is_settled = rival.is_some_and(|r| r != id && self.graph.event(r).settled);
+            if is_settled && (operation.result(old).is_some() || operation.locks()) {
                 continue; // atomicity could not be restored
             }
             self.push(Item::ReadFrom { at: id, write });
@@ -218,9 +220,26 @@ impl Explorer {
         let added_max = index == newest;
         let new = if store { New { after: write, ..new } } else { New { rf: write, ..new } };
         let new = New { added_max, ..new };
+        if reading == Reading::Any { Some(self.graph.add(&new, site)) } else { self.add_if_consistent(&new, site) }
+    }
+
+    /// Adds a read in vain of the write at `index` of modification order, which coherence allows; nothing is left for later. `None`, and nothing is changed, if that cannot be.
+    pub(crate) fn add_in_vain(
+        &mut self,
+        thread: ThreadId,
+        operation: &Operation,
+        location: LocationId,
+        index: usize,
+        site: Site,
+    ) -> Option<EventId> {
+        let (rf, added_max) = (self.graph.mo_at(location, index), index == self.graph.mo(location).len());
+        self.add_if_consistent(&New { rf, added_max, ..New::access(thread, *operation, location) }, site)
+    }
+
+    fn add_if_consistent(&mut self, new: &New, site: Site) -> Option<EventId> {
         let len = self.graph.len();
-        let id = self.graph.add(&new, site);
-        if reading == Reading::Coherent && !added_max && !self.order_exists(Suspect::Event(id)) {
+        let id = self.graph.add(new, site);
+        if !new.added_max && !self.order_exists(Suspect::Event(id)) {
             self.graph.truncate(len);
             return None;
         }
