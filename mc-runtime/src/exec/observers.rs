@@ -95,6 +95,9 @@ impl Changes {
             let (before, now) = (&window.bytes[at..at + len], memory(start, len));
             at += len;
             // Nearly all of it is the same.
+            if before == now {
+                continue;
+            }
             const PIECE: usize = 64;
             for (piece, (before, now)) in before.chunks(PIECE).zip(now.chunks(PIECE)).enumerate() {
                 if before != now {
@@ -110,17 +113,17 @@ impl Changes {
         let (olds, old) = before.as_chunks::<WORD>();
         let (news, new) = now.as_chunks::<WORD>();
         for (word, (old, new)) in olds.iter().zip(news).enumerate() {
-            if old != new {
-                self.add_bytes(start + word * WORD, old, new);
+            // The bits of its bytes that are different.
+            let mut different = u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new);
+            while different != 0 {
+                let byte = different.trailing_zeros() as usize / 8;
+                self.change(start + word * WORD + byte, old[byte], new[byte]);
+                different &= !(0xff << (8 * byte));
             }
         }
-        self.add_bytes(start + olds.len() * WORD, old, new);
-    }
-
-    fn add_bytes(&mut self, start: usize, before: &[u8], now: &[u8]) {
-        let bytes = before.iter().zip(now).enumerate();
+        let bytes = old.iter().zip(new).enumerate();
         for (offset, (old, new)) in bytes.filter(|(_, (old, new))| old != new) {
-            self.change(start + offset, *old, *new);
+            self.change(start + olds.len() * WORD + offset, *old, *new);
         }
     }
 
@@ -303,8 +306,8 @@ impl Engine {
 
     #[inline(never)]
     fn opens_window(&mut self, thread: ThreadId) -> bool {
-        let runs = !self.cutting && !self.rehearses() && !self.observers.trusted;
-        let runs = runs && !self.explorer.another_deviates(thread);
+        let another_deviates = self.explorer.look_at_others(thread);
+        let runs = !another_deviates && !self.cutting && !self.rehearses() && !self.observers.trusted;
         let looks = runs && (self.explorer.deviates(thread) || !self.knows_effect(thread));
         if looks {
             self.open_window();

@@ -38,6 +38,8 @@ pub(crate) struct Explorer {
     pub same_way: bool,
     /// Threads that only look (`exec::observers`), by slot, as bits.
     pub observers: u64,
+    /// Has one of them, other than the thread that runs, which is one, read something else than the newest write?
+    others_deviate: bool,
     model: MemoryModel,
     buffers: Buffers,
     revisit: revisit::Buffers,
@@ -74,6 +76,7 @@ impl Explorer {
             frontier,
             same_way: false,
             observers: 0,
+            others_deviate: false,
             model,
             buffers,
             revisit,

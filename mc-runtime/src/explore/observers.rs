@@ -33,14 +33,22 @@ impl Explorer {
     }
 
     /// Has one of the others?
-    #[inline(never)]
-    pub(crate) fn another_deviates(&self, thread: ThreadId) -> bool {
+    fn another_deviates(&self, thread: ThreadId) -> bool {
         self.graph.ranks().iter().any(|t| *t != thread && self.observes(*t) && self.deviates(*t))
     }
 
-    /// Are other reads of the thread left out, since they are explored where no other observer deviates?
+    /// The thread, which is one, begins to run: nothing that others have read changes until another one does. Has one of them deviated?
+    #[inline(never)]
+    pub(crate) fn look_at_others(&mut self, thread: ThreadId) -> bool {
+        self.others_deviate = self.another_deviates(thread);
+        self.others_deviate
+    }
+
+    /// Are other reads of the thread that runs left out, since they are explored where no other observer deviates?
     #[inline(always)]
     pub(super) fn leaves_reads_out(&self, thread: ThreadId) -> bool {
-        self.observers != 0 && self.observes(thread) && self.another_deviates(thread)
+        let leaves_out = self.observers != 0 && self.others_deviate && self.observes(thread);
+        debug_assert!(!self.observes(thread) || leaves_out == self.another_deviates(thread), "they have not run");
+        leaves_out
     }
 }
