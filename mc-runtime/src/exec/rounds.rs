@@ -3,7 +3,7 @@
 //! Not here: what is remembered of a round, and compared (`spin`, `state`).
 
 use super::access::{Accessed, has_effect};
-use super::spin::{self, Arrival, Spin};
+use super::spin::{Arrival, Spin, copy};
 use super::state::{Around, Frame, NOWHERE};
 use super::thread::State;
 use super::{Engine, Step};
@@ -60,26 +60,38 @@ impl Engine {
     /// The access is made now: what its state is, for the next round. (Threads may have run since it was come to.)
     pub(super) fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let Some(site) = site else { return };
-        if !self.guide.decides() {
-            if self.loops.keeps(site) {
-                self.find_shared();
-            }
-            let thread = self.threads.me();
-            let around = Around { base: self.stack.base, shared: &self.shared };
-            self.loops.remember(&mut thread.rounds, Arrival { site, asked: (at, *operation), frame }, around);
+        if self.guide.decides() {
+            return;
         }
+        let new = Arrival { site, asked: (at, *operation), frame };
+        if self.loops.keeps(site) {
+            return self.keep_round(new);
+        }
+        let rounds = &mut self.threads.me().rounds;
+        if !rounds.goes_on() {
+            rounds.pass(&new);
+        }
+    }
+
+    /// As [`Engine::remember_round`], where the state is kept.
+    #[inline(never)]
+    fn keep_round(&mut self, new: Arrival<'_>) {
+        self.find_shared();
+        let around = Around { base: self.stack.base, shared: &self.shared };
+        self.loops.remember(&mut self.threads.me().rounds, new, around);
     }
 
     /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
     pub(super) fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
-        let Some(place) = site else { return };
+        let Some(site) = site else { return };
         let graph = &self.explorer.graph;
         let from_here = || &graph.thread(self.current())[self.me_ref().position..];
         let ends = || from_here().iter().rev().any(|event| has_effect(graph, event));
-        if self.loops.keeps(place) && (!ends() || self.is_before_equal()) {
-            self.remember_round(at, operation, site, frame);
-        } else {
-            self.me().rounds.pass(&Arrival { site: place, asked: (at, *operation), frame });
+        let new = Arrival { site, asked: (at, *operation), frame };
+        if !self.loops.keeps(site) || ends() && !self.is_before_equal() {
+            self.me().rounds.pass(&new);
+        } else if !self.guide.decides() {
+            self.keep_round(new);
         }
     }
 
@@ -97,8 +109,7 @@ impl Engine {
     #[inline(never)]
     fn keep_shared(&mut self) {
         self.find_shared();
-        let left = &mut self.threads.me().left;
-        spin::copy(left, |look| self.shared.all(look));
+        copy(&mut self.threads.me().left, |look| self.shared.all(look));
     }
 
     /// It runs again.
@@ -111,14 +122,14 @@ impl Engine {
     #[inline(never)]
     fn compare_shared(&mut self) {
         self.find_shared();
-        spin::copy(&mut self.now, |look| self.shared.all(look));
+        self.shared.copy_to(&mut self.now);
         let me = self.threads.me();
         if me.left != self.now {
             me.rounds.interrupted(&me.left, &self.now);
         }
     }
 
-    /// See [`Loops::dead`](spin::Loops::dead).
+    /// See `Loops::dead`.
     #[cfg(feature = "axioms")]
     pub(crate) fn dead(&mut self, code: u64) -> super::liveness::Places {
         self.loops.dead(code)
@@ -135,6 +146,8 @@ impl Engine {
         self.shared.set_own(self.heap.as_ref().map_or(NOWHERE, |heap| heap.own_memory()));
     }
 
+    /// Once for each turn of a thread.
+    #[inline(never)]
     fn find_shared_of_others(&mut self) {
         self.shared.find(self.heap.as_deref());
         let alive = self.threads.iter().filter(|t| !matches!(t.state, State::Absent | State::Ended));

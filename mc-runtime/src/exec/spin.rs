@@ -42,7 +42,7 @@ pub(super) struct Round {
     pub stack: usize,
     /// What is loaded, and how.
     pub asked: (usize, Operation),
-    /// What the state was: what is the thread's own, and what others can change too. Empty at a load that is not known to be in a loop.
+    /// What the state was: what is the thread's own, and what others can change too. The former is empty, and the latter means nothing, at a load that is not known to be in a loop.
     own: Vec<u8>,
     pub shared: Vec<u8>,
     /// See [`image`]; of a load to which a thread may be put back.
@@ -135,12 +135,19 @@ impl Rounds {
     /// Was this load made since something had an effect? One of something else, as in a loop over an array, begins no round that could repeat.
     #[inline]
     pub(super) fn has(&self, new: &Arrival<'_>) -> bool {
-        self.made > 0 && self.finds(new)
+        self.made > 0 && self.loaded & bit(new.asked.0) != 0 && self.finds(new)
     }
 
     #[inline(never)]
     fn finds(&self, new: &Arrival<'_>) -> bool {
         self.recent().any(|round| round.is_of(new))
+    }
+
+    /// The load that the thread makes is the one that it has come back to: what is kept of that still holds.
+    pub(super) fn goes_on(&mut self) -> bool {
+        let kept = std::mem::take(&mut self.kept);
+        self.made += usize::from(kept);
+        kept
     }
 
     /// There was a load that nothing will be compared with.
@@ -150,14 +157,13 @@ impl Rounds {
 
     /// The round that begins with a load, without its state.
     fn begin(&mut self, new: &Arrival<'_>) -> &mut Round {
-        let bit = 1 << (new.asked.0 / size_of::<u32>() % u64::BITS as usize);
+        let bit = bit(new.asked.0);
         self.again = self.loaded & bit != 0;
         self.loaded |= bit;
         self.kept = false;
         let round = self.next();
         (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
         round.own.clear();
-        round.shared.clear();
         round.image.clear();
         round.by_chance = false;
         round
@@ -201,6 +207,11 @@ impl Rounds {
         }
         &mut self.rounds[at]
     }
+}
+
+/// The bit of an address among those that were loaded.
+fn bit(at: usize) -> u64 {
+    1 << (at / size_of::<u32>() % u64::BITS as usize)
 }
 
 impl Round {
@@ -358,20 +369,19 @@ impl Loops {
         }
     }
 
-    /// The thread makes the load.
+    /// The thread makes the load, whose state is [kept](Loops::keeps).
     pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
-        if rounds.kept {
-            rounds.kept = false;
-            rounds.made += 1;
+        if rounds.goes_on() {
             return;
         }
         let round = rounds.begin(&new);
-        if !self.keeps(new.site) {
-            return;
-        }
         let dead = self.dead(new.frame.code);
-        copy(&mut round.own, |look| own(new.frame, dead, around.base, look));
-        copy(&mut round.shared, |look| around.shared.all(look));
+        round.own.reserve(size_of::<Frame>() + around.base.saturating_sub(new.frame.stack()));
+        own(new.frame, dead, around.base, |piece| {
+            round.own.extend_from_slice(piece);
+            true
+        });
+        around.shared.copy_to(&mut round.shared);
         if self.goes_back_to(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }

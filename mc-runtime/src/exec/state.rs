@@ -43,8 +43,11 @@ pub(super) const NOWHERE: (usize, usize) = (1, 0);
 /// others are stays, as long as that runs.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
+    /// Those that are not empty, but for the first.
     ranges: Vec<(usize, usize)>,
     lengths: Vec<[u8; size_of::<usize>()]>,
+    /// How many bytes they have together.
+    size: usize,
 }
 
 impl Shared {
@@ -52,6 +55,7 @@ impl Shared {
     pub(super) fn clear(&mut self) {
         self.ranges.clear();
         self.lengths.clear();
+        self.size = 0;
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -60,7 +64,8 @@ impl Shared {
 
     /// Adds all but the stacks.
     pub(super) fn find(&mut self, heap: Option<&Heap>) {
-        self.add(NOWHERE.0, NOWHERE.1); // the running thread's arena
+        self.ranges.push(NOWHERE); // the running thread's arena
+        self.lengths.push(NOWHERE.1.to_ne_bytes());
         for (start, length) in heap.into_iter().flat_map(Heap::memory_of_others) {
             self.add(start, length);
         }
@@ -72,13 +77,32 @@ impl Shared {
     }
 
     pub(super) fn add(&mut self, start: usize, length: usize) {
-        self.ranges.push((start, length));
         self.lengths.push(length.to_ne_bytes());
+        if length > 0 {
+            self.ranges.push((start, length));
+            self.size += length;
+        }
     }
 
     /// The arena of the running thread has changed.
     pub(super) fn set_own(&mut self, (start, length): (usize, usize)) {
+        self.size = self.size - self.ranges[0].1 + length;
         (self.ranges[0], self.lengths[0]) = ((start, length), length.to_ne_bytes());
+    }
+
+    /// Makes `copy` a copy of it.
+    #[inline]
+    pub(super) fn copy_to(&self, copy: &mut Vec<u8>) {
+        let lengths = self.lengths.as_flattened();
+        // As a rule it has as many bytes as the last one.
+        copy.resize(lengths.len() + self.size, 0);
+        let (head, mut rest) = copy.split_at_mut(lengths.len());
+        head.copy_from_slice(lengths);
+        for (start, length) in &self.ranges {
+            let (piece, after) = rest.split_at_mut(*length);
+            piece.copy_from_slice(memory(*start, *length));
+            rest = after;
+        }
     }
 
     /// Passes it to `look`, piece by piece, until that says no. Returns whether it never did.
