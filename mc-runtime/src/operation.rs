@@ -125,7 +125,7 @@ pub(crate) enum UpdateCode {
 }
 
 /// An operation with its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 #[repr(C)] // made of its parts as they are, see `Kind`
 pub(crate) struct Operation {
     /// First operand, see [`Code`].
@@ -207,7 +207,22 @@ impl Code {
     }
 }
 
+impl PartialEq for Operation {
+    /// What is most often different first; the rest at once.
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        (self.a, self.b) == (other.a, other.b) && self.code == other.code && self.details() == other.details()
+    }
+}
+
 impl Operation {
+    /// How it is done, and on what.
+    #[inline(always)]
+    pub(crate) fn details(&self) -> [u8; 4] {
+        let Operation { a: _, b: _, code: _, order, failure, width, label } = *self;
+        [order as u8, failure as u8, width as u8, label as u8]
+    }
+
     /// An operation without operands or location.
     pub(crate) fn plain(code: Code) -> Self {
         let order = Order::Relaxed;

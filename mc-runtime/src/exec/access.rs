@@ -112,7 +112,8 @@ impl Engine {
         }
         if reads {
             let missing = if settled { Some(rf).filter(|rf| !self.executed(*rf)) } else { self.missing_source(id) };
-            if let Some(source) = missing.or_else(|| self.missing_section(id)) {
+            let section = || if operation.code == Code::WriteLock { self.missing_section(id) } else { None };
+            if let Some(source) = missing.or_else(section) {
                 self.me().state = State::Source(source);
                 return Step::Wait;
             }
@@ -232,10 +233,11 @@ impl Engine {
         location: LocationId,
         site: Site,
     ) -> Option<Step<T>> {
-        if let Some(step) = self.counts_readers(operation, location) {
+        let has_readers = operation.locks() || operation.code == Code::ReadUnlock;
+        if has_readers && let Some(step) = self.counts_readers(operation, location) {
             return Some(step);
         }
-        if self.explorer.must_wait(operation, location) || self.lets_readers_first(operation) {
+        if self.explorer.must_wait(operation, location) || has_readers && self.lets_readers_first(operation) {
             let me = self.me();
             me.state = State::Guard;
             me.waiting = Some(Waiting { operation: *operation, location, site });
@@ -363,8 +365,7 @@ pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
 }
 
 pub(super) fn same_kind(recorded: &Operation, now: &Operation) -> bool {
-    let details = |o: &Operation| [o.order as u8, o.failure as u8, o.width as u8, o.label as u8];
-    recorded.code.asked() == now.code && details(recorded) == details(now)
+    recorded.code.asked() == now.code && recorded.details() == now.details()
 }
 
 /// Is the address in writable data of the executable?

@@ -115,11 +115,18 @@ impl Locations {
         {
             return Some((last, place));
         }
+        let location = self.newest_in_word(at, width)?;
+        Some((location, self.place(location)?))
+    }
+
+    /// As [`Locations::newest_at`]. Apart, or each operation would begin with hashing its word, needed or not.
+    #[inline(never)]
+    fn newest_in_word(&self, at: usize, width: Width) -> Option<LocationId> {
         let mut location = *self.by_word.get(&word(at))?;
         loop {
             let place = self.place(location).expect("bound");
             if (place.at, place.width) == (at, width) {
-                return Some((location, place));
+                return Some(location);
             }
             location = place.before?;
         }
@@ -212,8 +219,7 @@ impl Locations {
     #[inline]
     pub(super) fn meet(&mut self, at: usize, width: Width) {
         if self.remembers_parts {
-            self.mixes |= self.parts.mix(at, width.bytes());
-            self.parts.add(at, width.bytes());
+            self.mixes |= self.parts.meet(at, width.bytes());
         }
     }
 
@@ -267,7 +273,8 @@ impl Locations {
         let place = self.places[event.location.slot()].as_mut().expect("bound by its access");
         if event.writes {
             let is_last = event.place as usize == graph.mo(event.location).len();
-            if is_last || event.place as usize > graph.mo_index(place.holder) {
+            let is_newer = || place.holder.is_init() || event.place > graph.event(place.holder).place;
+            if is_last || is_newer() {
                 (place.value, place.holder) = (event.value, id);
                 write(place.at, place.width, event.value);
             }

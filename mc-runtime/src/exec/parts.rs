@@ -34,6 +34,13 @@ impl Parts {
         *self.0.entry(at / WORD).or_default() |= 1 << bit(at, size);
     }
 
+    /// Likewise. Is there another one that has some of its bytes?
+    pub(super) fn meet(&mut self, at: usize, size: usize) -> bool {
+        let (parts, bit) = (self.0.entry(at / WORD).or_default(), bit(at, size));
+        *parts |= 1 << bit;
+        *parts & OVERLAPS[bit] != 0
+    }
+
     /// Is there another one that has some of its bytes?
     pub(super) fn mix(&self, at: usize, size: usize) -> bool {
         self.0.get(&(at / WORD)).is_some_and(|parts| parts & OVERLAPS[bit(at, size)] != 0)

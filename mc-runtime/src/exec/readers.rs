@@ -48,13 +48,10 @@ impl Engine {
         thread.state == State::Guard && thread.waiting.is_some_and(|w| w.operation.code == Code::WriteLock)
     }
 
-    /// The end of a section that is not executed yet, before which a writer's lock must not be either.
+    /// The end of a section that is not executed yet, before which this lock of a writer must not be either.
     #[inline(never)]
     pub(super) fn missing_section(&mut self, id: EventId) -> Option<EventId> {
-        let event = *self.explorer.graph.event(id);
-        if event.operation.code != Code::WriteLock {
-            return None;
-        }
+        let event = self.explorer.graph.event(id);
         let mut sections = std::mem::take(&mut self.sections);
         self.explorer.graph.sections(event.location, event.rf, &mut sections);
         let missing = sections.iter().filter_map(|section| section.end).find(|end| !self.executed(*end));

@@ -159,7 +159,12 @@ impl Engine {
     fn note_frees(&mut self) -> bool {
         let Some(heap) = &self.heap else { return false };
         let (graph, touched) = (&self.explorer.graph, &mut self.loops.touched);
-        let led_in_order = |(slot, events)| graph.is_synchronised(ThreadId(slot), events as usize);
+        // As a rule a thread frees several in a row.
+        let mut last = None;
+        let mut led_in_order = |by: (u32, u32)| match last {
+            Some((known, led)) if known == by => led,
+            _ => last.insert((by, graph.is_synchronised(ThreadId(by.0), by.1 as usize))).1,
+        };
         let unordered = heap.freed_blocks().filter(|block| !led_in_order(block.freed_by));
         // All are noted.
         let matter = unordered.filter(|block| touched.free(words(block.start, block.size))).count() > 0;
