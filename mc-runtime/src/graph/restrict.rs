@@ -121,12 +121,18 @@ impl Graph {
     }
 
     fn copy_location(&mut self, from: &Graph, slot: usize) {
-        for read in &from.reads[slot] {
+        let [reads, mo] = [&from.reads[slot], &from.mo[slot]];
+        // As a rule most are kept, and what is before the first one that is not stays where it is.
+        let kept = |all: &[EventId]| all.iter().position(|id| !self.contains(*id)).unwrap_or(all.len());
+        let [(reads, read), (writes, written)] = [reads.split_at(kept(reads)), mo.split_at(kept(mo))];
+        self.reads[slot].extend_from_slice(reads);
+        self.mo[slot].extend_from_slice(writes);
+        for read in read {
             if self.contains(*read) {
                 self.reads[slot].push(*read);
             }
         }
-        for write in &from.mo[slot] {
+        for write in written {
             if self.contains(*write) {
                 self.mo[slot].push(*write);
                 self.event_mut(*write).place = self.mo[slot].len() as u32;

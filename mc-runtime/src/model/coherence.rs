@@ -45,8 +45,11 @@ pub(crate) fn rival(graph: &Graph, location: LocationId, index: usize) -> Option
 /// Does every update of the location directly follow what it reads? Only the graphs through which a guarded or unguarded
 /// update comes before its rivals are not so, and they are not explored themselves.
 pub(crate) fn is_atomic(graph: &Graph, location: LocationId) -> bool {
-    graph.mo(location).iter().enumerate().all(|(index, write)| {
+    let mut before = EventId::INIT;
+    graph.mo(location).iter().all(|write| {
         let event = graph.event(*write);
-        !event.updates() || event.rf == graph.mo_at(location, index)
+        let follows = !event.updates() || event.rf == before;
+        before = *write;
+        follows
     })
 }
