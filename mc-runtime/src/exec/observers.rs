@@ -99,10 +99,15 @@ impl Changes {
                 continue;
             }
             const PIECE: usize = 64;
-            for (piece, (before, now)) in before.chunks(PIECE).zip(now.chunks(PIECE)).enumerate() {
+            let (befores, before) = before.as_chunks::<PIECE>();
+            let (nows, now) = now.as_chunks::<PIECE>();
+            for (piece, (before, now)) in befores.iter().zip(nows).enumerate() {
                 if before != now {
                     self.add_piece(start + piece * PIECE, before, now);
                 }
+            }
+            if before != now {
+                self.add_piece(start + befores.len() * PIECE, before, now);
             }
         }
     }
