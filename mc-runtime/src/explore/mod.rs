@@ -262,8 +262,12 @@ impl Explorer {
         let location = self.graph.event(id).location;
         let first = coherence::earliest(&self.graph, location, id.thread, id.index as usize);
         let newest = self.graph.mo(location).len();
-        self.push_choices(id, first..newest, tried);
-        self.push_choices(id, newest..newest + 1, &[]);
+        if first < newest {
+            self.push_choices(id, first..newest, tried);
+        }
+        if self.graph.event(id).rf != self.graph.mo_max(location) {
+            self.push_choices(id, newest..newest + 1, &[]);
+        }
     }
 
     /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have
