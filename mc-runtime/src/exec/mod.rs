@@ -196,9 +196,7 @@ pub(crate) struct Engine {
     symmetry: bool,
     /// Of the thread that is about to be spawned.
     likeness: Likeness,
-    unused: symmetry::Unused,
-    /// There has been a thread that is like another, in some execution.
-    found_twins: bool,
+    alike: symmetry::Alike,
     /// Counts operations; a watchdog looks at it.
     pub progress: Arc<AtomicU64>,
     /// Virtual memory of the test; `None` when another global allocator is used.
@@ -307,8 +305,7 @@ impl Engine {
             sections: Vec::new(),
             symmetry: options.reductions.symmetry,
             likeness: Likeness::default(),
-            unused: symmetry::Unused::default(),
-            found_twins: false,
+            alike: symmetry::Alike::default(),
             progress: Arc::new(AtomicU64::new(0)),
             heap,
             tainted: false,

@@ -117,7 +117,7 @@ impl Engine {
         or_return!(self.enter());
         self.close();
         let operation = self.spawning(name, stack);
-        self.found_twins |= operation.a != 0;
+        self.alike.found |= operation.a != 0;
         let activity = self.me_ref().activity;
         let step = self.entered_plain(&operation, site);
         let Step::Done(slot) = step else { return step.not_done() };

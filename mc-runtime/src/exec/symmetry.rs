@@ -51,16 +51,19 @@ fn mark(captured: &[u8]) -> u64 {
     })
 }
 
-/// What is known of the code of threads: which of its arguments it never reads.
+/// What is known of threads that may be alike.
 #[derive(Debug, Default)]
-pub(super) struct Unused {
-    by_address: FxHashMap<usize, u8>,
+pub(super) struct Alike {
+    /// Some were, in some execution.
+    pub found: bool,
+    /// Which of its arguments their code never reads, by its address.
+    unread: FxHashMap<usize, u8>,
     /// What was asked for last, which is asked for again as a rule, and all bits of those that it reads.
     last: usize,
     reads: [u64; ARGUMENTS],
 }
 
-impl Unused {
+impl Alike {
     /// All bits of those arguments that the code reads.
     fn reads(&mut self, code: usize) -> &[u64; ARGUMENTS] {
         if self.last != code {
@@ -72,7 +75,7 @@ impl Unused {
     #[cold]
     #[inline(never)]
     fn find(&mut self, code: usize) {
-        let unused = *self.by_address.entry(code).or_insert_with(|| unused_arguments(code));
+        let unused = *self.unread.entry(code).or_insert_with(|| unused_arguments(code));
         self.reads = std::array::from_fn(|n| if unused >> n & 1 == 1 { 0 } else { u64::MAX });
         self.last = code;
     }
@@ -141,7 +144,7 @@ impl Engine {
     pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64; ARGUMENTS]) {
         self.likeness.code = if self.has_symmetry() { code } else { 0 };
         if self.likeness.code != 0 {
-            let reads = self.unused.reads(code);
+            let reads = self.alike.reads(code);
             self.likeness.words = std::array::from_fn(|n| arguments[n] & reads[n]);
             self.likeness.captured.clear();
         }
@@ -175,8 +178,8 @@ impl Engine {
     /// Has any thread a twin? As long as there has been none in any execution, no graph is looked at.
     #[inline(always)]
     fn has_twins(&self) -> bool {
-        debug_assert!(self.found_twins || !self.explorer.graph.has_twins(), "twins are found when they are spawned");
-        self.found_twins && self.explorer.graph.has_twins()
+        debug_assert!(self.alike.found || !self.explorer.graph.has_twins(), "twins are found when they are spawned");
+        self.alike.found && self.explorer.graph.has_twins()
     }
 
     /// The running thread has spawned another. `before`: its activity before that.
@@ -277,7 +280,7 @@ impl Engine {
     /// Are the last events of the running thread joins, of some threads that are like others which it has not joined?
     #[inline(always)]
     fn has_joined_some(&self) -> bool {
-        self.found_twins && self.has_just_joined() && self.has_joined_only_some()
+        self.alike.found && self.has_just_joined() && self.has_joined_only_some()
     }
 
     /// Is the last event of the running thread a join?
@@ -348,13 +351,13 @@ impl Engine {
         or_return!(self.enter());
         let Some(told) = self.threads.get_mut(thread.slot()) else { return Step::Done(()) };
         told.is_told_apart = true;
-        if self.found_twins && self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
+        if self.alike.found && self.has_twin_or_is_one(thread) { self.told_apart() } else { Step::Done(()) }
     }
 
     /// See `ops::joined`.
     pub(crate) fn joined(&mut self, thread: ThreadId, result: &[u8]) -> Step<()> {
         or_return!(self.enter());
-        if !self.found_twins || !self.has_twin_or_is_one(thread) {
+        if !self.alike.found || !self.has_twin_or_is_one(thread) {
             return Step::Done(());
         }
         let graph = &self.explorer.graph;

@@ -6,7 +6,8 @@
 use super::clock::ClockRef;
 use super::event::{Event, Known, Message};
 use super::readers::ALL;
-use super::{Graph, Site, Start};
+use super::threads::Start;
+use super::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation, Order};
 

@@ -14,9 +14,11 @@ pub(crate) mod extend;
 pub(crate) mod readers;
 pub(crate) mod restrict;
 pub(crate) mod symmetry;
+mod threads;
 
 use clock::{Clocks, Past};
 use event::{Event, Known};
+use threads::{Line, Start};
 
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Code;
@@ -48,45 +50,6 @@ pub(crate) struct Graph {
     shared: usize,
     /// Memory that is kept.
     sections: Vec<readers::Section>,
-}
-
-/// What a thread does.
-#[derive(Clone, Debug)]
-struct Line {
-    /// In program order.
-    events: Vec<Event>,
-    /// How many events there were, of all threads, when it ended after its own. It may not, where what comes before is not all there any more: which thread is the last owner
-    /// of a value, and so runs its destructor, does not follow from its own events.
-    ended: u32,
-}
-
-/// In [`Line::ended`]: it has not.
-const NOT_ENDED: u32 = u32::MAX;
-
-impl Line {
-    /// Of what has done nothing yet.
-    const EMPTY: Line = Line { events: Vec::new(), ended: NOT_ENDED };
-
-    fn clear(&mut self) {
-        self.events.clear();
-        self.ended = NOT_ENDED;
-    }
-}
-
-/// How a thread starts.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    /// Its spawn; `INIT` for the body of the test, and for slots that are free.
-    spawn: EventId,
-    /// Its twin, as its spawn says (see `graph::symmetry`).
-    twin: Option<ThreadId>,
-    /// What it knows before its first event: what its spawn does, and the spawn itself.
-    known: Known,
-}
-
-impl Start {
-    /// Of what nobody has spawned.
-    const UNSPAWNED: Start = Start { spawn: EventId::INIT, twin: None, known: Known::NOTHING };
 }
 
 impl Graph {
@@ -322,29 +285,6 @@ impl Graph {
         Past { count: events as u32 + 1, ..self.past(thread, events) }
     }
 
-    /// Has the thread ended, after the events of its own that there are? It may have been in another execution that has begun with these.
-    pub(crate) fn has_ended(&self, thread: ThreadId) -> bool {
-        self.threads[thread.slot()].ended != NOT_ENDED
-    }
-
-    /// Has the thread no more than `count` events, and then, [has it ended](Graph::has_ended)?
-    pub(crate) fn is_at_end(&self, thread: ThreadId, count: usize) -> (bool, bool) {
-        let line = &self.threads[thread.slot()];
-        (line.events.len() <= count, line.ended != NOT_ENDED)
-    }
-
-    /// The thread has ended.
-    pub(crate) fn end_thread(&mut self, thread: ThreadId) {
-        self.threads[thread.slot()].ended = self.order.len() as u32;
-    }
-
-    /// Whoever has ended after so many events of all, or more, has not.
-    pub(crate) fn forget_ends(&mut self, len: usize) {
-        for thread in self.threads[..self.starts.len()].iter_mut().filter(|thread| thread.ended as usize >= len) {
-            thread.ended = NOT_ENDED;
-        }
-    }
-
     /// The last of the first `count` events of a thread; its spawn, if that is none.
     pub(crate) fn last(&self, thread: ThreadId, count: usize) -> EventId {
         count.checked_sub(1).map_or_else(|| self.parent(thread), |index| thread.event(index))
@@ -382,85 +322,6 @@ impl Graph {
             }
         }
         self.order = order;
-    }
-
-    fn remove_thread(&mut self, thread: ThreadId) {
-        self.starts[thread.slot()] = Start::UNSPAWNED;
-        // As a rule it is the last of them.
-        if self.ranks.pop_if(|t| *t == thread).is_none() {
-            std::hint::cold_path();
-            let rank = self.ranks.iter().rposition(|t| *t == thread).expect("a thread that was spawned has its rank");
-            self.ranks.remove(rank);
-        }
-        // Nobody has the last slots, but for that of the body.
-        while self.starts.len() > 1 && self.starts.pop_if(|start| start.spawn.is_init()).is_some() {}
-    }
-
-    /// A slot for a new thread: the lowest that is free.
-    pub(crate) fn free_slot(&self) -> ThreadId {
-        if self.ranks.len() == self.starts.len() {
-            return ThreadId(self.starts.len() as u32);
-        }
-        (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
-    }
-
-    #[inline(always)]
-    fn insert_thread(&mut self, thread: ThreadId, start: Start) {
-        match self.threads.get_mut(thread.slot()) {
-            Some(line) => line.ended = NOT_ENDED,
-            None => self.make_threads(thread.slot() + 1),
-        }
-        if self.starts.len() == thread.slot() {
-            self.starts.push(start);
-        } else {
-            self.start_between(thread, start);
-        }
-        if start.spawn.thread == ThreadId::MAIN {
-            return self.ranks.push(thread); // no thread is right of it
-        }
-        self.insert_rank(thread);
-    }
-
-    #[inline(never)]
-    fn insert_rank(&mut self, thread: ThreadId) {
-        let at = self.ranks.iter().position(|t| self.is_left_of(thread, *t)).unwrap_or(self.ranks.len());
-        self.ranks.insert(at, thread);
-    }
-
-    /// Makes slots for threads, up to so many.
-    #[cold]
-    fn make_threads(&mut self, needed: usize) {
-        self.threads.resize_with(needed, || Line::EMPTY);
-    }
-
-    /// A thread starts whose slot is not the next one.
-    #[cold]
-    fn start_between(&mut self, thread: ThreadId, start: Start) {
-        let slots = self.starts.len().max(thread.slot() + 1);
-        self.starts.resize(slots, Start::UNSPAWNED);
-        self.starts[thread.slot()] = start;
-    }
-
-    /// Is thread `a` left of `b`? By the path of their spawns: a parent is left of its children.
-    fn is_left_of(&self, a: ThreadId, b: ThreadId) -> bool {
-        let depth = |mut t: ThreadId| {
-            let mut depth = 0usize;
-            while t != ThreadId::MAIN {
-                t = self.parent(t).thread;
-                depth += 1;
-            }
-            depth
-        };
-        let (da, db) = (depth(a), depth(b));
-        let lift = |t: ThreadId, by: usize| (0..by).fold(t, |t, _| self.parent(t).thread);
-        let (mut x, mut y) = (lift(a, da.saturating_sub(db)), lift(b, db.saturating_sub(da)));
-        if x == y {
-            return da < db;
-        }
-        while self.parent(x).thread != self.parent(y).thread {
-            (x, y) = (self.parent(x).thread, self.parent(y).thread);
-        }
-        self.parent(x).index < self.parent(y).index
     }
 
     /// Panics if an invariant is broken.

@@ -1,8 +1,9 @@
 //! The part of a graph that a backward revisit keeps.
 
+use super::Graph;
 use super::clock::ClockRef;
 use super::event::{Event, Known, Message};
-use super::{Graph, Line, Start};
+use super::threads::{Line, Start};
 use crate::ids::{EventId, ThreadId};
 use crate::operation::Code;
 
