@@ -393,7 +393,7 @@ impl Heap {
         {
             self.frees += 1;
         }
-        // SAFETY: every block of the region was made by `allocate`, which put its header right before it; the region stays mapped.
+        // SAFETY: every block of the region was made by `place`, which put its header right before it; the region stays mapped.
         let header = unsafe { &mut *((at as usize - HEADER) as *mut [usize; 2]) };
         let (index, current) = (header[1] & !FREED, self.current);
         let last = index + 1 == arena.blocks.len();

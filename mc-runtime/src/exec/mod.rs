@@ -111,7 +111,6 @@ pub(crate) use state::Frame;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use symmetry::Likeness;
 pub use thread::HandleWords;
 pub(crate) use thread::{Body, Life, Panicked, State, Thread};
 use thread_table::ThreadTable;
@@ -194,8 +193,6 @@ pub(crate) struct Engine {
     pub learned: FxHashSet<u64>,
     /// Threads that are like each other count as such.
     symmetry: bool,
-    /// Of the thread that is about to be spawned.
-    likeness: Likeness,
     alike: symmetry::Alike,
     /// Counts operations; a watchdog looks at it.
     pub progress: Arc<AtomicU64>,
@@ -304,7 +301,6 @@ impl Engine {
             failure: None,
             sections: Vec::new(),
             symmetry: options.reductions.symmetry,
-            likeness: Likeness::default(),
             alike: symmetry::Alike::default(),
             progress: Arc::new(AtomicU64::new(0)),
             heap,

@@ -10,7 +10,6 @@ use super::arena;
 use super::fiber::{Fiber, Kept};
 use super::run::{TestBody, execute};
 use super::state::memory;
-use super::symmetry::Likeness;
 use super::thread::{Body, Life, State, Thread};
 use super::{Ending, Engine, Found, Guide, cells, held, left, locations, memory as statics, unsync, unused};
 use crate::ids::{EventId, ThreadId};
@@ -86,7 +85,6 @@ struct Snapshot {
     left_out: unused::LeftOut,
     unsync: Vec<unsync::Unsync>,
     held: Vec<held::Held>,
-    likeness: Likeness,
     statics: Vec<statics::Static>,
     /// What it has changed of what outlives it.
     changes: Vec<world::Change>,
@@ -103,7 +101,6 @@ macro_rules! copy_execution {
         $to.left_out.copy_from(&$from.left_out);
         $to.unsync.clone_from(&$from.unsync);
         $to.held.clone_from(&$from.held);
-        $to.likeness.clone_from(&$from.likeness);
         $to.statics.clone_from(&$from.statics);
     }};
 }

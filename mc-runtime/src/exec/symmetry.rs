@@ -133,20 +133,22 @@ impl Engine {
 
     /// See `ops::liken`.
     pub(crate) fn liken(&mut self, code: usize, captured: &[u8]) {
-        let new = &mut self.likeness;
+        let code = if self.has_symmetry() { code } else { 0 };
+        let new = &mut self.threads.me().likeness;
         new.captured.clear();
         new.captured.extend_from_slice(captured);
-        new.words = [mark(captured), 0, 0, 0, 0];
-        self.likeness.code = if self.has_symmetry() { code } else { 0 };
+        (new.code, new.words) = (code, [mark(captured), 0, 0, 0, 0]);
     }
 
     /// See `ops::liken_call`.
     pub(crate) fn liken_call(&mut self, code: usize, arguments: &[u64; ARGUMENTS]) {
-        self.likeness.code = if self.has_symmetry() { code } else { 0 };
-        if self.likeness.code != 0 {
+        let is_asked = self.has_symmetry();
+        let new = &mut self.threads.me().likeness;
+        new.code = if is_asked { code } else { 0 };
+        if new.code != 0 {
             let reads = self.alike.reads(code);
-            self.likeness.words = std::array::from_fn(|n| arguments[n] & reads[n]);
-            self.likeness.captured.clear();
+            new.words = std::array::from_fn(|n| arguments[n] & reads[n]);
+            new.captured.clear();
         }
     }
 
@@ -161,7 +163,7 @@ impl Engine {
     pub(super) fn spawning(&self, name: Option<&str>, stack: usize) -> Operation {
         let me = self.me_ref();
         let row = &me.row;
-        let of_new = &self.likeness;
+        let of_new = &me.likeness;
         let alike = |s: &&Spawned| {
             let thread = &self.threads[s.thread.slot()];
             s.likeness.is_like(of_new)
@@ -169,7 +171,7 @@ impl Engine {
                 && (thread.name.as_deref(), thread.stack_size) == (name, stack)
                 && !thread.is_told_apart
         };
-        let continues = self.has_symmetry() && self.likeness.code != 0 && row.activity == me.activity;
+        let continues = self.has_symmetry() && of_new.code != 0 && row.activity == me.activity;
         let in_row = if continues { &row.spawned[..row.count] } else { &[] };
         let twin = in_row.iter().rev().find(alike);
         Operation { a: twin.map_or(0, |t| u64::from(t.thread.0) + 1), ..Operation::plain(Code::Spawn) }
@@ -185,16 +187,16 @@ impl Engine {
     /// The running thread has spawned another. `before`: its activity before that.
     pub(super) fn spawned(&mut self, thread: ThreadId, before: u64) {
         // Where nobody asks for twins it was set to that.
-        if self.likeness.code == 0 {
+        let me = self.threads.me();
+        if me.likeness.code == 0 {
             return;
         }
-        let me = self.threads.me();
         if me.row.activity != before {
             me.row.count = 0;
         }
-        me.row.push(thread, &mut self.likeness, me.clock);
+        me.row.push(thread, &mut me.likeness, me.clock);
         me.row.activity = me.activity;
-        self.likeness.code = 0;
+        me.likeness.code = 0;
     }
 
     /// Before the running thread, which has a twin, accesses a location: waits until the twin has come as far, and gives up if it did something else.

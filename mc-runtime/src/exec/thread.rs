@@ -3,7 +3,7 @@
 use super::fiber::{Fiber, Suspender};
 use super::run::TestBody;
 use super::spin::Rounds;
-use super::symmetry::Row;
+use super::symmetry::{Likeness, Row};
 use super::wakeups::Woken;
 use super::weak::{Failed, Run};
 use crate::graph::Site;
@@ -117,7 +117,7 @@ pub(crate) struct Thread {
     pub settled: usize,
     /// Its stack.
     pub fiber: Option<Box<Fiber>>,
-    /// The memory for that, while it has none.
+    /// Memory for the next one.
     pub spare: Option<Box<Fiber>>,
     /// Its code, before it has started.
     pub body: Option<Body>,
@@ -143,6 +143,8 @@ pub(crate) struct Thread {
     pub activity: u64,
     /// The threads that it spawned last.
     pub row: Row,
+    /// Of the thread that it is about to spawn, or waits to.
+    pub likeness: Likeness,
     /// Somebody has asked which thread it is.
     pub is_told_apart: bool,
     /// Its result, once somebody has joined it.
@@ -269,6 +271,7 @@ impl Default for Thread {
             sleeps: Vec::new(),
             activity: 0,
             row: Row::default(),
+            likeness: Likeness::default(),
             is_told_apart: false,
             result: Vec::new(),
             has_result: false,
@@ -336,6 +339,7 @@ impl Thread {
         self.sleeps.clear();
         self.activity = 0;
         self.row.clear();
+        self.likeness.code = 0;
         (self.is_told_apart, self.has_result) = (false, false);
         (self.waiting, self.has_time_out) = (None, false);
         self.rounds.clear();
@@ -381,7 +385,7 @@ impl Thread {
     /// Makes it what the other was, but for its code and its stack, where it was between two turns and in no round of a loop.
     pub(super) fn copy_from(&mut self, other: &Self) {
         copy_fields!(Thread, other => self;
-            state, position, joined, suspender, suspended_at, name, stack_size, locals, drawn, clock, sleeps, activity, row,
+            state, position, joined, suspender, suspended_at, name, stack_size, locals, drawn, clock, sleeps, activity, row, likeness,
             is_told_apart, result, has_result, waiting, has_time_out, entered, tried, unreadable, spurious, weak,
             weakly_failed, failed, strays, wakeups, woken, unlooked, acquired, panicked, raised, inert, only_inert
             but words, fiber, spare, body, settled, rounds, left, repeats, open,

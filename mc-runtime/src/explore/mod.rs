@@ -243,7 +243,7 @@ impl Explorer {
         let len = self.graph.len();
         let id = self.graph.add(new, site);
         if !new.added_max && !self.order_exists(Suspect::Event(id)) {
-            self.graph.truncate(len);
+            self.graph.truncate(len); // nothing has looked at that read yet
             return None;
         }
         Some(id)

@@ -94,7 +94,7 @@ impl Graph {
         }
     }
 
-    /// Gives them their order, which begins with the same ones as that of `from`, and their clocks.
+    /// Gives them their order, which begins with the same ones as that of `from`, and their clocks. Whoever was joined has ended.
     fn copy_order(&mut self, from: &Graph, same: usize) {
         self.order.extend_from_slice(&from.order[..same]);
         self.seq_cst = from.seq_cst;

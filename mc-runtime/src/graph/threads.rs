@@ -9,8 +9,8 @@ use crate::ids::{EventId, ThreadId};
 pub(super) struct Line {
     /// In program order.
     pub(super) events: Vec<Event>,
-    /// How many events there were, of all threads, when it ended after its own. It may not, where what comes before is not all there any more: which thread is the last owner
-    /// of a value, and so runs its destructor, does not follow from its own events.
+    /// How many events there were at most, of all threads, when it ended after its own: of one that was joined, no more than before the join. It may not end, where what comes before is
+    /// not all there any more: which thread is the last owner of a value, and so runs its destructor, does not follow from its own events.
     pub(super) ended: u32,
 }
 

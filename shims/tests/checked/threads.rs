@@ -1,13 +1,14 @@
 //! Spawning, joining, scopes.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::cell::UnsafeCell;
-use mc::sync::Arc;
 use mc::sync::atomic::AtomicU32;
+use mc::sync::{Arc, Mutex};
 use mc::thread::{self, Builder, Thread};
-use mc_runtime::options::{MemoryModel, Options, Strategy};
+use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::{FailureKind, Verdict};
 use mc_runtime::schedule::Schedule;
 
@@ -244,4 +245,44 @@ fn a_handle_that_outlives_its_execution_wakes_nobody() {
     let unpark = || LEFT.get().expect("it was just left").unpark();
     unpark();
     proved(1, unpark);
+}
+
+/// Threads that spawn others at the same time, while the schedule of an earlier execution is followed.
+#[test]
+fn who_waits_to_spawn_is_not_confused_with_another_that_does() {
+    type Numbers = Arc<[AtomicU32; 3]>;
+    fn stores(numbers: &Numbers, at: usize) -> thread::JoinHandle<()> {
+        let numbers = numbers.clone();
+        if at == 0 {
+            thread::spawn(move || numbers[0].store(1 + numbers[2].load(Acquire), Release))
+        } else {
+            thread::spawn(move || numbers[1].store(1, Release))
+        }
+    }
+    let body = || {
+        let numbers: Numbers = Arc::new([0; 3].map(AtomicU32::new));
+        let [first, second, reads] = [(); 3].map(|()| numbers.clone());
+        let reader = thread::spawn(move || assert!(reads[0].load(Acquire) + reads[1].load(Acquire) < 4));
+        let one = thread::spawn(move || [0, 1].map(|at| stores(&first, at)).map(|thread| thread.join().unwrap()));
+        let other = thread::spawn(move || {
+            second[2].store(1, Release);
+            stores(&second, 0).join().unwrap();
+        });
+        let total = Arc::new(Mutex::new(0));
+        let alike = [(); 2].map(|()| {
+            let total = total.clone();
+            thread::spawn(move || *total.lock().unwrap() += 1)
+        });
+        for thread in alike.into_iter().chain([reader, other]) {
+            thread.join().unwrap();
+        }
+        one.join().unwrap();
+    };
+    let whole = Reductions::default().without(Reduction::Symmetry);
+    let [with, without] = [Reductions::default(), whole].map(|reductions| {
+        let outcome = check_with(&Options { reductions, ..Options::default() }, body);
+        assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+        outcome.executions
+    });
+    assert_eq!(2 * with, without);
 }
