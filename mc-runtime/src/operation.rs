@@ -144,15 +144,17 @@ pub(crate) struct Operation {
     pub label: Label,
 }
 
-/// An operation without its operands: one word, which goes in a register.
+/// An operation without its operands: one word, which goes in a register. All of its bytes have a value: where one had none, what stands there could go from one round of a loop to the next, and no
+/// round would be like another.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub(crate) struct Kind {
-    code: Code,
+    code: [u8; size_of::<Code>()],
     order: Order,
     failure: Order,
     width: Width,
     label: Label,
+    rest: u8,
 }
 
 /// An operation in two parts.
@@ -169,18 +171,19 @@ macro_rules! same_place {
     };
 }
 same_place!(code order failure width label);
-const _: () = assert!(offset_of!(Operation, a) == 0 && offset_of!(Operation, b) == 8 && size_of::<Kind>() == 8);
+const _: () = assert!(offset_of!(Operation, a) == 0 && offset_of!(Operation, b) == 8 && size_of::<Operation>() == 24);
+const _: () = assert!(size_of::<Kind>() == 8 && size_of::<Code>() == 3);
 
 impl Kind {
     #[inline(always)]
     pub(crate) fn of(operation: &Operation) -> Self {
         let Operation { code, order, failure, width, label, .. } = *operation;
-        Kind { code, order, failure, width, label }
+        Kind { code: code.bytes(), order, failure, width, label, rest: 0 }
     }
 
     #[inline(always)]
     pub(crate) fn operation(self, a: u64, b: u64) -> Operation {
-        // SAFETY: both are `repr(C)`, with the same fields at the same places (`same_place`), and what lies between those has no value in either.
+        // SAFETY: both are `repr(C)`, with the same fields at the same places (`same_place`); the bytes of the code are those of one.
         unsafe { std::mem::transmute::<Parts, Operation>(Parts { operands: [a, b], kind: self }) }
     }
 }
@@ -200,6 +203,19 @@ fn halves(x: u64) -> (u32, u32) {
 }
 
 impl Code {
+    /// Its tag and what it carries, 0 where that is nothing.
+    #[inline(always)]
+    fn bytes(self) -> [u8; size_of::<Code>()] {
+        let (first, second) = match self {
+            Code::Rmw(rmw) => (rmw as u8, 0),
+            Code::Guarded(test, update) => (test as u8, update as u8),
+            _ => (0, 0),
+        };
+        // SAFETY: the tag of a `repr(u8)` type is its first byte.
+        let tag = unsafe { *std::ptr::from_ref(&self).cast::<u8>() };
+        [tag, first, second]
+    }
+
     /// What its thread has asked for.
     #[inline(always)]
     pub(crate) fn asked(self) -> Self {
