@@ -178,28 +178,47 @@ pub(crate) enum Ending {
 
 /// Everything about the check of one test.
 #[derive(Debug)]
+#[repr(C)] // first what is asked for most: how far from its beginning a field is says how long an instruction is that names it
 pub(crate) struct Engine {
-    /// What was decided about it.
-    pub options: Options,
-    /// The graph and the frontier.
-    pub explorer: Explorer,
-    /// Who decides.
-    pub guide: Guide,
     /// The threads, by slot.
     pub threads: ThreadTable,
+    /// Virtual memory of the test; `None` when another global allocator is used.
+    pub heap: Option<Box<Heap>>,
+    /// How many events of the graph are the prefix, and how many of those were replayed.
+    prefix: usize,
+    replayed: usize,
+    /// A thread left of the running one can move.
+    preempt: bool,
+    cutting: bool,
+    /// The resumed thread may make one event, where a guide decides each one.
+    granted: bool,
+    /// Threads that are like each other count as such.
+    symmetry: bool,
+    /// Some coroutine was given up while it unwound: this thread of the operating system counts one panic too many.
+    pub tainted: bool,
+    restart: bool,
+    too_long: bool,
+    pub(crate) late: bool,
+    dropped: bool,
+    /// The program does not fit the schedule that is followed.
+    pub off_schedule: bool,
+    /// One waits at a guard, if that was asked since the running one was resumed.
+    waits_left: Option<bool>,
+    /// The graph and the frontier.
+    pub explorer: Explorer,
+    /// The events of this run, as executed.
+    pub order: Vec<EventId>,
+    /// Who decides.
+    pub guide: Guide,
+    /// What was decided about it.
+    pub options: Options,
     /// The failure of this execution.
     pub failure: Option<Found>,
     /// What was learned (see `ops::learn`).
     pub learned: FxHashSet<u64>,
-    /// Threads that are like each other count as such.
-    symmetry: bool,
     alike: symmetry::Alike,
     /// Counts operations; a watchdog looks at it.
     pub progress: Arc<AtomicU64>,
-    /// Virtual memory of the test; `None` when another global allocator is used.
-    pub heap: Option<Box<Heap>>,
-    /// Some coroutine was given up while it unwound: this thread of the operating system counts one panic too many.
-    pub tainted: bool,
     /// What `ops::restore` is to put back.
     pub statics: Vec<memory::Static>,
     /// The bounds of the running stack.
@@ -220,29 +239,11 @@ pub(crate) struct Engine {
     shared: state::Shared,
     /// What others can change, when a thread goes on in a round.
     now: Vec<u8>,
-    /// How many events of the graph are the prefix, and how many of those were replayed.
-    prefix: usize,
-    replayed: usize,
-    /// A thread left of the running one can move.
-    preempt: bool,
-    /// One waits at a guard, if that was asked since the running one was resumed.
-    waits_left: Option<bool>,
-    /// The resumed thread may make one event, where a guide decides each one.
-    granted: bool,
     /// Who has the next turn, where that is known already.
     picked: Option<ThreadId>,
-    cutting: bool,
-    restart: bool,
-    too_long: bool,
     /// When the check must be over, and whether an execution was cut because of that.
     pub(crate) deadline: Option<Instant>,
-    pub(crate) late: bool,
-    dropped: bool,
     pub spurious: weak::Spurious,
-    /// The program does not fit the schedule that is followed.
-    pub off_schedule: bool,
-    /// The events of this run, as executed.
-    pub order: Vec<EventId>,
     /// When its threads began to run, and when they ended.
     pub lives: Vec<Life>,
     /// Gets the events of a replay.

@@ -106,25 +106,45 @@ impl HandleWords {
 
 /// A thread.
 #[derive(Debug)]
+#[repr(C)] // first what is asked for most: how far from its beginning a field is says how long an instruction is that names it
 pub(crate) struct Thread {
     /// What it waits for.
     pub state: State,
+    /// It has come to its next access before, and had to wait there.
+    pub entered: bool,
+    /// Somebody has asked which thread it is.
+    pub is_told_apart: bool,
+    pub has_result: bool,
+    /// It waits until a time is over at the latest, see `ops::TimeOut`.
+    pub has_time_out: bool,
     /// How many events it has executed.
     pub position: usize,
-    /// How many they were when it had last joined a thread: as many as now if that was the last of them.
-    pub joined: usize,
     /// So many events of the graph come before its last one that has an effect, when it starts; all, if it ends then.
     pub settled: usize,
+    /// How many they were when it had last joined a thread: as many as now if that was the last of them.
+    pub joined: usize,
+    /// It came to that access with the state of an earlier round, of so many reads; or it stops before its next event for another reason: [`NO_ROUND`](crate::operation::NO_ROUND).
+    pub repeats: Option<u32>,
+    /// Events and tracked accesses, see `ops::activity`.
+    pub activity: u64,
     /// Its stack.
     pub fiber: Option<Box<Fiber>>,
-    /// Memory for the next one.
-    pub spare: Option<Box<Fiber>>,
-    /// Its code, before it has started.
-    pub body: Option<Body>,
     /// Set when it runs for the first time.
     pub suspender: Option<Suspender>,
     /// While it is suspended: the lowest address of its stack that it uses.
     pub suspended_at: usize,
+    /// Its virtual clock.
+    pub clock: Duration,
+    /// Its code, before it has started.
+    pub body: Option<Body>,
+    /// The loads since its last event with an effect.
+    pub rounds: Rounds,
+    /// The threads that it spawned last.
+    pub row: Row,
+    /// Of the thread that it is about to spawn, or waits to.
+    pub likeness: Likeness,
+    /// Memory for the next one.
+    pub spare: Option<Box<Fiber>>,
     /// As given by `Builder::name`.
     pub name: Option<String>,
     /// As given by `Builder::stack_size`.
@@ -135,33 +155,14 @@ pub(crate) struct Thread {
     pub locals: Locals,
     /// How many random numbers it has drawn.
     pub drawn: u64,
-    /// Its virtual clock.
-    pub clock: Duration,
     /// What it was after each time that the thread slept, with how many events the thread had made by then.
     pub sleeps: Vec<(u32, Duration)>,
-    /// Events and tracked accesses, see `ops::activity`.
-    pub activity: u64,
-    /// The threads that it spawned last.
-    pub row: Row,
-    /// Of the thread that it is about to spawn, or waits to.
-    pub likeness: Likeness,
-    /// Somebody has asked which thread it is.
-    pub is_told_apart: bool,
     /// Its result, once somebody has joined it.
     pub result: Vec<u8>,
-    pub has_result: bool,
     /// See [`Waiting`].
     pub waiting: Option<Waiting>,
-    /// It waits until a time is over at the latest, see `ops::TimeOut`.
-    pub has_time_out: bool,
-    /// The loads since its last event with an effect.
-    pub rounds: Rounds,
     /// What others can change, when it was left in a round.
     pub left: Vec<u8>,
-    /// It has come to its next access before, and had to wait there.
-    pub entered: bool,
-    /// It came to that access with the state of an earlier round, of so many reads; or it stops before its next event for another reason: [`NO_ROUND`](crate::operation::NO_ROUND).
-    pub repeats: Option<u32>,
     /// Its last event, if that is a read that may be taken back.
     pub open: Option<Open>,
     /// The values that it has read in vain where it is.

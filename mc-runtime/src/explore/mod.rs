@@ -29,18 +29,19 @@ use std::ops::Range;
 
 /// The graph of the running execution, and what is left to explore.
 #[derive(Debug)]
+#[repr(C)] // first what is asked for most: how far from its beginning a field is says how long an instruction is that names it
 pub(crate) struct Explorer {
     /// The graph of the running execution.
     pub graph: Graph,
-    /// What is left.
-    pub frontier: Frontier,
-    /// Has the thread that adds an access come to it in the same way again (`exec::values`)? Then reads of older writes are left out that get the same value as the one before.
-    pub same_way: bool,
     /// Threads that only look (`exec::observers`), by slot, as bits.
     pub observers: u64,
+    /// Has the thread that adds an access come to it in the same way again (`exec::values`)? Then reads of older writes are left out that get the same value as the one before.
+    pub same_way: bool,
     /// Has one of them, other than the thread that runs, which is one, read something else than the newest write?
     others_deviate: bool,
     model: MemoryModel,
+    /// What is left.
+    pub frontier: Frontier,
     buffers: Buffers,
     revisit: revisit::Buffers,
     sets: readers::Sets,

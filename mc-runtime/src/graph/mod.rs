@@ -28,22 +28,23 @@ pub(crate) type Site = Option<crate::place::Place>;
 
 /// An execution graph, or a prefix of one.
 #[derive(Clone, Debug, Default)]
+#[repr(C)] // first what is asked for most: how far from its beginning a field is says how long an instruction is that names it
 pub(crate) struct Graph {
     /// What each thread does, by slot.
     threads: Vec<Line>,
-    /// How each thread starts, by slot.
-    starts: Vec<Start>,
-    /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
-    ranks: Vec<ThreadId>,
     /// All events, as added.
     order: Vec<EventId>,
+    /// How each thread starts, by slot.
+    starts: Vec<Start>,
     mo: Vec<Vec<EventId>>,
+    clocks: Clocks,
+    seq_cst: u32,
+    /// All threads, by the path of their spawns: what "leftmost" means, whatever their slots are.
+    ranks: Vec<ThreadId>,
     reads: Vec<Vec<EventId>>,
     /// Of each location, the threads that may have read it, a bit for each slot. The last one stands for all from there on.
     readers: Vec<u64>,
     initial: Vec<u64>,
-    clocks: Clocks,
-    seq_cst: u32,
     /// So many of its first events stayed as they are since somebody looked.
     lowest: usize,
     /// So many of its first events are those of the graph that it was made from by a revisit.
