@@ -155,6 +155,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         self.engine.forget_snapshots();
         let first = self.expected.is_none() && self.engine.options.origin != Origin::Foreign;
         if first && self.rehearse() {
+            std::hint::cold_path();
             return Some(Verdict::Failed);
         }
         loop {
@@ -162,8 +163,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                 return Some(verdict);
             }
             let ending = self.execute();
-            let ending = self.compare_with_rehearsal(ending);
+            let ending = if self.is_first() { self.compare_with_rehearsal(ending) } else { ending };
             if ending == Ending::Restart {
+                std::hint::cold_path();
                 if self.start_again() {
                     return Some(Verdict::Failed);
                 }
@@ -185,6 +187,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     /// One execution on the system's heap, which makes everything that is made once per process, and is then forgotten; whether it counts nevertheless, for none can follow it.
+    #[cold]
     fn rehearse(&mut self) -> bool {
         loop {
             let ending = self.execute_rehearsal();
@@ -227,6 +230,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     /// The first execution must do what the rehearsal did, if nothing but the exploration decides. How it ended, or the one that took its place.
+    #[cold]
     fn compare_with_rehearsal(&mut self, ending: Ending) -> Ending {
         if !self.differs_from_rehearsal(ending) {
             return ending;
@@ -254,11 +258,11 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         ending
     }
 
+    fn is_first(&self) -> bool {
+        self.executions + self.blocked + self.too_long == 0
+    }
+
     fn differs_from_rehearsal(&self, ending: Ending) -> bool {
-        let is_first = self.executions + self.blocked + self.too_long == 0;
-        if !is_first {
-            return false;
-        }
         // What a loop does to the system's heap is not seen in a rehearsal, and nobody has a twin there, whose turn comes first.
         let loops = self.engine.compares_states() || self.engine.sees_counts();
         let differs = loops || self.engine.twins_took_turns();
@@ -268,6 +272,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     /// Something was learned; whether it ends here.
+    #[cold]
     fn start_again(&mut self) -> bool {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
@@ -278,17 +283,23 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// Counts an execution; whether that was the last failure to look for.
     fn count(&mut self, ending: Ending) -> bool {
-        let Some(found) = self.engine.failure.take() else {
-            match ending {
-                Ending::Complete => self.executions += 1,
-                Ending::Blocked => self.blocked += 1,
-                Ending::TooLong => self.too_long += 1,
-                Ending::Dropped => {}
-                Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
-            }
-            self.report_progress();
-            return false;
-        };
+        if let Some(found) = self.engine.failure.take() {
+            std::hint::cold_path();
+            return self.count_failure(found);
+        }
+        match ending {
+            Ending::Complete => self.executions += 1,
+            Ending::Blocked => self.blocked += 1,
+            Ending::TooLong => self.too_long += 1,
+            Ending::Dropped => {}
+            Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
+        }
+        self.report_progress();
+        false
+    }
+
+    #[cold]
+    fn count_failure(&mut self, found: Found) -> bool {
         let waits = found.kind.is_of_waiting();
         let failure = self.failure(found);
         (self.observe)(Event::Failure(&failure));
@@ -343,6 +354,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     /// The frontier is empty.
+    #[cold]
     fn end(&mut self) -> Verdict {
         let options = &self.engine.options;
         let bound = |limit: &str, value, cut| Bound { limit: limit.to_owned(), value, cut };
@@ -409,31 +421,35 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         let sampling = self.engine.guide_samples();
         let no_limit = options.max_executions.is_none() && options.time_limit.is_none();
         let most = options.max_executions.or((sampling && no_limit).then_some(SAMPLES));
-        let frontier = self.engine.explorer.frontier.len() as u64 + 1;
-        let bound = |limit: &str, value| Bound { limit: limit.to_owned(), value, cut: frontier };
         if self.stop.load(Ordering::Relaxed) {
+            std::hint::cold_path();
             return Some(if self.failures.is_empty() { Verdict::Interrupted } else { Verdict::Failed });
         }
-        let limit = if most.is_some_and(|m| seen >= m) {
-            Some(bound("max_executions", most.unwrap_or(0)))
+        let (limit, value) = if most.is_some_and(|m| seen >= m) {
+            ("max_executions", most.unwrap_or(0))
         } else if self.time_limit.is_over(self.engine.late, self.engine.order.len()) {
-            Some(bound("time_limit", options.time_limit.unwrap_or(0)))
+            ("time_limit", options.time_limit.unwrap_or(0))
         } else if self.engine.kept > MOST_KEPT {
-            Some(bound("max_memory", MOST_KEPT as u64))
+            ("max_memory", MOST_KEPT as u64)
         } else {
             let most = options.max_memory.filter(|_| seen.is_multiple_of(256));
-            most.filter(|m| resident() > *m).map(|m| bound("max_memory", m))
+            ("max_memory", most.filter(|m| resident() > *m)?)
         };
-        let limit = limit?;
-        if sampling {
+        Some(self.at_limit(limit, value))
+    }
+
+    #[cold]
+    fn at_limit(&mut self, limit: &str, value: u64) -> Verdict {
+        let cut = self.engine.explorer.frontier.len() as u64 + 1;
+        if self.engine.guide_samples() {
             if self.failures.is_empty() && self.too_long > 0 {
-                let (value, cut) = (options.max_events, self.too_long);
+                let (value, cut) = (self.engine.options.max_events, self.too_long);
                 self.cut.push(Bound { limit: "max_events".to_owned(), value, cut });
             }
-            return Some(if self.failures.is_empty() { Verdict::Sampled } else { Verdict::Failed });
+            return if self.failures.is_empty() { Verdict::Sampled } else { Verdict::Failed };
         }
-        self.cut.push(limit);
-        Some(self.end())
+        self.cut.push(Bound { limit: limit.to_owned(), value, cut });
+        self.end()
     }
 
     fn outcome(mut self, verdict: Verdict) -> Outcome {
@@ -485,6 +501,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
 }
 
 /// The memory of this process that is in use, in bytes; 0 where it cannot be told.
+#[cold]
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)

@@ -94,6 +94,17 @@ struct Arena {
     found: Cell<usize>,
 }
 
+impl Arena {
+    /// The execution is over, and its memory, which starts there, goes back to the system, but for so much.
+    #[cold]
+    fn shrink(&self, start: usize, most: usize) {
+        let keep = most + self.floor.next_multiple_of(most);
+        let start = (start + keep) as *mut libc::c_void;
+        // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
+        unsafe { libc::madvise(start, self.top.saturating_sub(keep), libc::MADV_DONTNEED) };
+    }
+}
+
 /// All arenas of an execution.
 #[derive(Debug)]
 pub(crate) struct Heap {
@@ -184,11 +195,7 @@ impl Heap {
         for (slot, arena) in self.arenas[..=self.highest].iter_mut().enumerate() {
             const KEEP: usize = 4 << 20;
             if arena.top > KEEP {
-                std::hint::cold_path();
-                let keep = KEEP + arena.floor.next_multiple_of(KEEP);
-                let start = (self.base + slot * ARENA + keep) as *mut libc::c_void;
-                // SAFETY: the range is part of the private mapping of `region`, past what any live object uses: the execution is over.
-                unsafe { libc::madvise(start, arena.top.saturating_sub(keep), libc::MADV_DONTNEED) };
+                arena.shrink(self.base + slot * ARENA, KEEP);
             }
             (arena.top, arena.live) = (arena.floor, 0);
             arena.blocks.clear();

@@ -2,7 +2,7 @@
 
 use super::access::is_static;
 use super::arena::Block;
-use super::cells::Access;
+use super::cells::{Access, Cells};
 use super::left::{Clocks, Left};
 use super::thread::{State, Thread};
 use super::{Engine, Step};
@@ -88,6 +88,12 @@ impl Engine {
         )
     }
 
+    /// What cells were accessed by, and what it is to be held against.
+    fn cells_and_order(&mut self) -> (&mut Cells, Order<'_>) {
+        let (current, me) = (self.threads.running(), self.threads.me_ref());
+        (&mut self.cells, Order { graph: &self.explorer.graph, left: &self.left, current, me })
+    }
+
     /// Does the event `id` happen before this point of the running thread?
     pub(super) fn is_event_ordered(&self, id: EventId) -> bool {
         self.is_ordered(id.thread, id.index, u32::MAX)
@@ -133,10 +139,9 @@ impl Engine {
         }
         let (thread, events) = (self.current(), events as u32);
         let new = Access { thread, events, left, site, writes };
-        let mut cells = std::mem::take(&mut self.cells);
-        let follows = |old: &Access| self.explorer.graph.knows(old.thread, old.events as usize, thread) > events;
-        let race = cells.access(at, size, new, |old| self.is_ordered(old.thread, old.events, old.left) || follows(old));
-        self.cells = cells;
+        let (cells, order) = self.cells_and_order();
+        let follows = |old: &Access| order.graph.knows(old.thread, old.events as usize, thread) > events;
+        let race = cells.access(at, size, new, |old| order.has(old.thread, old.events, old.left) || follows(old));
         self.trace_cell(what, site);
         let Some(other) = race else { return Step::Done(()) };
         let message = format!(
@@ -175,20 +180,27 @@ impl Engine {
         let double = heap.double_free.take();
         let freed = std::mem::take(&mut heap.freed);
         if double.is_some() {
-            let message = "memory was freed twice".to_owned();
-            let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None);
+            self.freed_twice();
         }
         for range in &freed {
             self.free(*range);
         }
         if let Some(heap) = &mut self.heap {
-            heap.freed = freed;
+            // What is there is empty, and has no memory: nothing is to be dropped.
+            std::mem::forget(std::mem::replace(&mut heap.freed, freed));
             heap.freed.clear();
             heap.freed_arc = false;
         }
     }
 
+    #[cold]
+    fn freed_twice(&mut self) {
+        let message = "memory was freed twice".to_owned();
+        let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None);
+    }
+
     /// May the memory that was freed have been owned through counts that are not seen, those of std's `Arc`? What they order is then not seen either.
+    #[cold]
     fn may_be_owned_unseen(&self) -> bool {
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
@@ -226,9 +238,8 @@ impl Engine {
             self.locations.free(range);
             return;
         }
-        let mut cells = std::mem::take(&mut self.cells);
-        let race = cells.free(range, |old| self.is_ordered(old.thread, old.events, old.left));
-        self.cells = cells;
+        let (cells, order) = self.cells_and_order();
+        let race = cells.free(range, |old| order.has(old.thread, old.events, old.left));
         if let Some(access) = race
             && !self.may_be_owned_unseen()
         {
@@ -386,18 +397,25 @@ impl Engine {
     }
 
     /// Puts the statics back.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn restore_statics(&mut self) {
+        if !self.statics.is_empty() {
+            self.restore_objects();
+        }
+        #[cfg(feature = "unmodified")]
+        if self.options.origin == Origin::Unmodified {
+            super::tested_data::restore();
+        }
+    }
+
+    #[inline(never)]
+    fn restore_objects(&mut self) {
         for object in self.statics.drain(..) {
             // What was an atomic in it is now what was there before: nothing is to be put back for that one alone.
             self.locations.forget_saved(object.at..object.at + object.bytes.len());
             let to = object.at as *mut u8;
             // SAFETY: as in `remember_static`; what the object owned was dropped before, and the execution is over.
             unsafe { to.copy_from_nonoverlapping(object.bytes.as_ptr(), object.bytes.len()) };
-        }
-        #[cfg(feature = "unmodified")]
-        if self.options.origin == Origin::Unmodified {
-            super::tested_data::restore();
         }
     }
 }

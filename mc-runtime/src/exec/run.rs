@@ -2,7 +2,7 @@
 
 use super::arena;
 use super::fiber::{Fiber, Os, Place, Stacks, Suspender};
-use super::thread::{Body, Panicked, State, Thread, drop_rare};
+use super::thread::{Body, Panicked, State, Thread, drop_rare, fill};
 use super::{Ending, Engine, Found, Step, state};
 use crate::ids::ThreadId;
 use crate::ops::{self, Cut};
@@ -23,7 +23,7 @@ pub(crate) type TestBody = Arc<dyn Fn() + Send + Sync>;
 pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     engine.begin();
     if !engine.goes_on(body) {
-        engine.threads[0].body = Some(Body::Test(body.clone()));
+        fill(&mut engine.threads[0].body, Body::Test(body.clone()));
     }
     let at = ptr::from_mut(engine);
     crash::running(at);
@@ -117,7 +117,7 @@ unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
     if ended {
         t.state = State::Ended;
     }
-    t.fiber = Some(fiber);
+    fill(&mut t.fiber, fiber);
 }
 
 /// The end of a complete execution: statics are dropped, and what is still allocated is a leak.
@@ -348,7 +348,7 @@ impl Engine {
 fn recycle_fiber(thread: &mut Thread, slot: usize, stacks: &mut Stacks) {
     if let Some(mut fiber) = thread.fiber.take() {
         fiber.recycle(stacks, slot);
-        thread.spare = Some(fiber);
+        fill(&mut thread.spare, fiber);
     }
 }
 

@@ -114,6 +114,7 @@ impl Row {
         (new.thread, new.clock) = (thread, clock);
         (new.likeness.code, new.likeness.words) = (likeness.code, likeness.words);
         if !(likeness.captured.is_empty() && new.likeness.captured.is_empty()) {
+            std::hint::cold_path();
             std::mem::swap(&mut new.likeness.captured, &mut likeness.captured);
         }
         self.count += 1;
@@ -304,7 +305,15 @@ impl Engine {
         if events[run..].iter().map(|e| e.operation.a).eq(others.map(|t| u64::from(t.0))) {
             return false; // all others were, as most often
         }
-        let joined = |thread: ThreadId| events[run..].iter().any(|e| e.operation.a == u64::from(thread.0));
+        self.are_only_some(run)
+    }
+
+    /// Are those that it has joined since that event like others which it has not?
+    #[cold]
+    fn are_only_some(&self, run: usize) -> bool {
+        let graph = &self.explorer.graph;
+        let joins = &graph.thread(self.current())[run..self.me_ref().position];
+        let joined = |thread: ThreadId| joins.iter().any(|e| e.operation.a == u64::from(thread.0));
         let mut others = graph.ranks().iter().filter(|t| !joined(**t));
         others.any(|t| graph.ranks().iter().any(|j| joined(*j) && graph.eldest(*j) == graph.eldest(*t)))
     }
@@ -394,6 +403,7 @@ impl Engine {
     }
 
     /// Nobody can move. Has a thread ended where its twin, which has done the same, goes on or waits?
+    #[inline(never)]
     fn ends_unlike_twin(&self) -> bool {
         let graph = &self.explorer.graph;
         let has_ended = |thread: ThreadId| self.threads[thread.slot()].state == State::Ended;

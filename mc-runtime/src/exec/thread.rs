@@ -325,6 +325,13 @@ pub(super) fn drop_rare<T>(place: &mut Option<T>) {
     }
 }
 
+/// Puts something where nothing is, as a rule.
+pub(super) fn fill<T>(place: &mut Option<T>, value: T) {
+    drop_rare(place);
+    // Nothing is to be dropped.
+    std::mem::forget(place.replace(value));
+}
+
 impl Thread {
     /// Makes it as new, and keeps its memory.
     pub(crate) fn reset(&mut self) {

@@ -28,7 +28,9 @@ impl ThreadTable {
 
     /// Another one runs. Panics if it was never [made](ThreadTable::ensure).
     pub(super) fn run(&mut self, thread: ThreadId) {
-        assert!(thread.slot() < self.all.len(), "no thread of the execution: {thread:?}");
+        if thread.slot() >= self.all.len() {
+            none_such(thread);
+        }
         self.running = thread;
     }
 
@@ -58,6 +60,12 @@ impl ThreadTable {
         // SAFETY: as in `me_ref`.
         unsafe { self.all.get_unchecked_mut(self.running.slot()) }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn none_such(thread: ThreadId) -> ! {
+    panic!("no thread of the execution: {thread:?}")
 }
 
 impl Deref for ThreadTable {

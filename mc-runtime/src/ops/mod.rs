@@ -351,6 +351,7 @@ pub fn key_of(at: usize, key: impl FnOnce() -> u64) -> u64 {
 }
 
 /// Was anything learned?
+#[inline]
 pub fn learned_any() -> bool {
     ask_engine(|e| !e.learned.is_empty()).unwrap_or(false)
 }

@@ -30,6 +30,16 @@ unsafe fn get(layout: Layout) -> *mut u8 {
     unsafe { System.alloc(layout) }
 }
 
+/// Changes the size of a block that is in no arena.
+///
+/// # Safety
+/// As [`GlobalAlloc::realloc`].
+#[inline(never)]
+unsafe fn enlarge(at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    // SAFETY: our caller's promise.
+    unsafe { System.realloc(at, layout, size) }
+}
+
 /// Frees a block that is in no arena.
 ///
 /// # Safety
@@ -103,7 +113,7 @@ unsafe impl GlobalAlloc for Allocator {
         let moves = in_region(at) || with_heap(|heap| heap.rehearsed.contains_key(&(at as usize))).unwrap_or(false);
         if !moves {
             // SAFETY: not in the region, so `System` made it; passed on from our caller.
-            return unsafe { System.realloc(at, layout, size) };
+            return unsafe { enlarge(at, layout, size) };
         }
         // SAFETY: our caller's promise: the alignment is valid, and `size`, rounded up to it, does not overflow.
         let new_layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };

@@ -136,7 +136,7 @@ impl Fiber {
                 ended
             }
             Kind::Os(thread) => thread.resume(engine, heap),
-            Kind::Over => unreachable!("a thread that was recycled is not resumed"),
+            Kind::Over => is_over(),
         }
     }
 
@@ -163,6 +163,11 @@ impl Fiber {
             Kind::Over => {}
         }
     }
+}
+
+#[cold]
+fn is_over() -> ! {
+    unreachable!("a thread that was recycled is not resumed")
 }
 
 impl Bounds {

@@ -94,6 +94,7 @@ impl OsThread {
         Ok((OsThread { shared, pthread, stack, for_signals, ended: false }, bounds))
     }
 
+    #[cold]
     pub(super) fn resume(&mut self, engine: *mut Engine, heap: *mut Heap) -> bool {
         self.shared.engine.set((engine, heap));
         self.ended = self.shared.baton.run();
@@ -105,6 +106,7 @@ impl OsThread {
     }
 
     /// Waits until the thread is gone, and gives its stacks back.
+    #[cold]
     pub(super) fn recycle(self, stacks: &mut Stacks, slot: usize) {
         if !self.ended {
             self.shared.baton.give_up();
@@ -124,6 +126,7 @@ impl Handle {
     ///
     /// # Safety
     /// By the thread of this handle.
+    #[cold]
     pub(super) unsafe fn suspend(self) {
         // SAFETY: the engine keeps it until the thread is joined.
         let shared = unsafe { &*self.0 };

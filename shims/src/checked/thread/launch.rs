@@ -92,30 +92,34 @@ impl<T> Started<T> {
     /// Waits for the end of the thread; its result.
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {
-        let key = self.key();
-        let ended = match self.runner {
-            Runner::Real(thread) => {
-                thread.join()?;
-                false
-            }
-            // False while the execution is torn down; the result may then be missing.
-            Runner::Checked(key) => ops::join(key),
-            Runner::Nobody => false,
-        };
-        let result = if ended {
+        let Some(key) = self.key() else { return self.join_other() };
+        let result = if ops::join(key) {
             // SAFETY: the thread of the engine has ended, and has given up its owner before that.
             unsafe { Arc::into_inner_of_last(self.packet) }.0.into_inner()
         } else {
-            // SAFETY: the thread has ended. Or it is torn down with the caller, one after the other on one thread of the system.
+            // The execution is torn down; the result may be missing.
+            std::hint::cold_path();
+            // SAFETY: the thread has ended, or is torn down with the caller, one after the other on one thread of the system.
             unsafe { self.packet.exchange(None) }
         };
-        if let Some(key) = key {
-            match &result {
-                Some(Ok(value)) => ops::joined(key, value),
-                _ => ops::tell_apart(key),
+        match &result {
+            Some(Ok(value)) => ops::joined(key, value),
+            _ => {
+                std::hint::cold_path();
+                ops::tell_apart(key);
             }
         }
-        result.unwrap_or_else(|| Err(Box::new("the execution ended before the thread did")))
+        result.unwrap_or_else(missing)
+    }
+
+    /// Likewise, of a thread that is not the engine's.
+    #[cold]
+    fn join_other(self) -> Result<T> {
+        if let Runner::Real(thread) = self.runner {
+            thread.join()?;
+        }
+        // SAFETY: the thread has ended, or there is none.
+        unsafe { self.packet.exchange(None) }.unwrap_or_else(missing)
     }
 
     /// The caller may now do something with this thread that it does not do with others.
@@ -142,6 +146,11 @@ impl<T> Started<T> {
             Runner::Nobody => true,
         }
     }
+}
+
+#[cold]
+fn missing<T>() -> Result<T> {
+    Err(Box::new("the execution ended before the thread did"))
 }
 
 /// Waits until a thread of the engine, whose results a scope waits for, has its own.
@@ -181,15 +190,10 @@ where
             scope.real_child_ended();
         }
     };
-    if ops::inert() {
-        return Ok(Started { runner: Runner::Nobody, thread: Thread::checked(NOBODY, options.checked_name()), packet });
-    }
     if !ops::controlled() {
         let body = move || finish(catch_unwind(AssertUnwindSafe(f)));
-        // SAFETY: the caller promises that what the body borrows outlives the thread.
-        let real = unsafe { options.real().spawn_unchecked(body) }?;
-        let thread = Thread::real(real.thread().clone());
-        return Ok(Started { runner: Runner::Real(real), thread, packet });
+        // SAFETY: promised by the caller.
+        return unsafe { launch_other(options, packet, body) };
     }
     let f = Code::new(f);
     f.liken();
@@ -198,16 +202,7 @@ where
     let body = move || {
         current::enter(own_name);
         finish(f.run().map_err(ops::caught));
-        if is_scoped && locals::any_destructor() {
-            ops::learn(OUTLIVES_KEY);
-        }
-        if (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope())
-            && let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
-            && let Some(done) = own.done()
-        {
-            done.store(1, Release, Label::ThreadDone);
-        }
-        locals::run_destructors();
+        leave(is_scoped);
     };
     let body: Box<dyn FnOnce() + 'a> = Box::new(body);
     // SAFETY: only the lifetime changes: the caller promises that what the body borrows outlives the thread.
@@ -215,4 +210,44 @@ where
     let key = ops::spawn(name.as_str(), options.stack_size, body);
     let thread = Thread::checked(key.unwrap_or(NOBODY), name);
     Ok(Started { runner: key.map_or(Runner::Nobody, Runner::Checked), thread, packet })
+}
+
+/// Starts it as a thread of the system; or not at all while an execution is torn down.
+///
+/// # Safety
+/// What the body borrows outlives the thread.
+#[cold]
+#[track_caller]
+unsafe fn launch_other<'a, T>(
+    options: Builder,
+    packet: Arc<Packet<T>>,
+    body: impl FnOnce() + Send + 'a,
+) -> io::Result<Started<T>> {
+    if ops::inert() {
+        return Ok(Started { runner: Runner::Nobody, thread: Thread::checked(NOBODY, options.checked_name()), packet });
+    }
+    // SAFETY: promised by the caller.
+    let real = unsafe { options.real().spawn_unchecked(body) }?;
+    let thread = Thread::real(real.thread().clone());
+    Ok(Started { runner: Runner::Real(real), thread, packet })
+}
+
+/// A thread of the engine has its result, and is about to end.
+fn leave(is_scoped: bool) {
+    if is_scoped && locals::any_destructor() {
+        ops::learn(OUTLIVES_KEY);
+    }
+    if ops::learned_any() && (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope()) {
+        say_done();
+    }
+    locals::run_destructors();
+}
+
+#[inline(never)]
+fn say_done() {
+    if let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
+        && let Some(done) = own.done()
+    {
+        done.store(1, Release, Label::ThreadDone);
+    }
 }

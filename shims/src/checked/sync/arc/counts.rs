@@ -51,22 +51,34 @@ impl Counts {
         self.strong_key() + 1
     }
 
+    #[inline]
     fn sees_strong(&self) -> bool {
-        ops::learned_any() && ops::learned(self.strong_key())
+        ops::learned_any() && self.has_learned(0)
     }
 
+    #[inline]
     fn sees_weak(&self) -> bool {
-        ops::learned_any() && ops::learned(self.weak_key())
+        ops::learned_any() && self.has_learned(1)
+    }
+
+    /// Of the strong count, or of the one after it.
+    #[inline(never)]
+    fn has_learned(&self, which: u64) -> bool {
+        ops::learned(self.strong_key() + which)
     }
 
     #[track_caller]
     pub(super) fn add_strong(&self) {
-        let old = if self.sees_strong() {
-            self.strong.rmw(Rmw::Add, 1, Relaxed, Label::ArcClone)
-        } else {
-            self.strong.raw().fetch_add(1, Relaxed)
-        };
-        limit(old);
+        if self.sees_strong() {
+            return self.add_strong_seen();
+        }
+        limit(self.strong.raw().fetch_add(1, Relaxed));
+    }
+
+    #[track_caller]
+    #[inline(never)]
+    fn add_strong_seen(&self) {
+        limit(self.strong.rmw(Rmw::Add, 1, Relaxed, Label::ArcClone));
     }
 
     /// The value of a new cycle is in place.
@@ -89,6 +101,7 @@ impl Counts {
     }
 
     #[track_caller]
+    #[inline(never)]
     fn release_strong_seen(&self) -> Last {
         let was_last = self.strong.rmw(Rmw::Sub, 1, Release, Label::ArcDrop) == 1;
         if was_last {
@@ -106,9 +119,16 @@ impl Counts {
         let before = ops::activity();
         let mut dropped = Ok(());
         ops::with_clocks(self.strong.at(), size_of::<Word32>(), || dropped = catch_unwind(AssertUnwindSafe(drop)));
-        let visible = dropped.is_err() || ops::activity() != before;
+        if dropped.is_err() || ops::activity() != before {
+            self.was_visible(dropped);
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn was_visible(&self, dropped: std::thread::Result<()>) {
         // While this thread unwinds already it must not start to unwind again.
-        if visible && !ops::inert() && !ops::panicking() {
+        if !ops::inert() && !ops::panicking() {
             ops::learn(self.strong_key());
         }
         if let Err(payload) = dropped {
@@ -140,9 +160,15 @@ impl Counts {
     /// A `Weak` goes, or all owners together; after the last the block is freed.
     #[track_caller]
     pub(super) fn release_weak(&self) -> Last {
-        if !self.sees_weak() {
-            return leave(&self.weak);
+        if self.sees_weak() {
+            return self.release_weak_seen();
         }
+        leave(&self.weak)
+    }
+
+    #[track_caller]
+    #[inline(never)]
+    fn release_weak_seen(&self) -> Last {
         let was_last = self.weak.rmw(Rmw::Sub, 1, Release, Label::ArcDrop) == 1;
         if was_last {
             fence(Acquire);
@@ -271,6 +297,7 @@ fn limit(old: u32) {
 }
 
 /// FNV-1a; even, so that the next number is not the key of another type.
+#[cold]
 fn key(name: &str) -> u64 {
     let hash = name
         .bytes()
