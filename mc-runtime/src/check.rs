@@ -188,6 +188,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// One execution on the system's heap, which makes everything that is made once per process, and is then forgotten; whether it counts nevertheless, for none can follow it.
     #[cold]
+    #[inline(never)]
     fn rehearse(&mut self) -> bool {
         loop {
             let ending = self.execute_rehearsal();
@@ -231,6 +232,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// The first execution must do what the rehearsal did, if nothing but the exploration decides. How it ended, or the one that took its place.
     #[cold]
+    #[inline(never)]
     fn compare_with_rehearsal(&mut self, ending: Ending) -> Ending {
         if !self.differs_from_rehearsal(ending) {
             return ending;
@@ -273,6 +275,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// Something was learned; whether it ends here.
     #[cold]
+    #[inline(never)]
     fn start_again(&mut self) -> bool {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
@@ -299,6 +302,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     #[cold]
+    #[inline(never)]
     fn count_failure(&mut self, found: Found) -> bool {
         let waits = found.kind.is_of_waiting();
         let failure = self.failure(found);
@@ -355,6 +359,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     /// The frontier is empty.
     #[cold]
+    #[inline(never)]
     fn end(&mut self) -> Verdict {
         let options = &self.engine.options;
         let bound = |limit: &str, value, cut| Bound { limit: limit.to_owned(), value, cut };
@@ -439,6 +444,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     #[cold]
+    #[inline(never)]
     fn at_limit(&mut self, limit: &str, value: u64) -> Verdict {
         let cut = self.engine.explorer.frontier.len() as u64 + 1;
         if self.engine.guide_samples() {
@@ -502,6 +508,7 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
 
 /// The memory of this process that is in use, in bytes; 0 where it cannot be told.
 #[cold]
+#[inline(never)]
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)

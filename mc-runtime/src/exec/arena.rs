@@ -97,6 +97,7 @@ struct Arena {
 impl Arena {
     /// The execution is over, and its memory, which starts there, goes back to the system, but for so much.
     #[cold]
+    #[inline(never)]
     fn shrink(&self, start: usize, most: usize) {
         let keep = most + self.floor.next_multiple_of(most);
         let start = (start + keep) as *mut libc::c_void;

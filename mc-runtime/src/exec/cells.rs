@@ -42,6 +42,13 @@ pub(super) struct Cells {
 impl Cells {
     /// Another execution begins.
     pub(super) fn reset(&mut self) {
+        if self.used > 0 {
+            self.forget_all();
+        }
+    }
+
+    #[inline(never)]
+    fn forget_all(&mut self) {
         self.by_address.clear();
         self.used = 0;
     }
@@ -90,14 +97,17 @@ impl Cells {
         self.cells[..self.used].iter().any(|c| (range.0..range.1).contains(&c.at) && !c.last.is_empty())
     }
 
-    /// The memory was freed: gives an access in it that does not happen before that, and forgets the cells.
-    pub(super) fn free(&mut self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<Access> {
-        let mut race = None;
+    /// An access in memory that is freed, and that does not happen before that.
+    pub(super) fn unordered(&self, range: (usize, usize), ordered: impl Fn(&Access) -> bool) -> Option<&Access> {
+        let freed = self.cells[..self.used].iter().filter(|c| (range.0..range.1).contains(&c.at));
+        freed.flat_map(|c| &c.last).find(|a| !ordered(a))
+    }
+
+    /// The memory was freed: forgets the cells in it.
+    pub(super) fn free(&mut self, range: (usize, usize)) {
         for cell in self.cells[..self.used].iter_mut().filter(|c| (range.0..range.1).contains(&c.at)) {
-            race = race.or_else(|| cell.last.iter().copied().find(|a| !ordered(a)));
             cell.last.clear();
         }
-        race
     }
 }
 

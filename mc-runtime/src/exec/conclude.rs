@@ -55,6 +55,7 @@ impl Engine {
     }
 
     /// Has every thread ended?
+    #[inline(never)]
     pub(super) fn all_ended(&self) -> bool {
         self.threads().all(|t| self.state(t) == State::Ended)
     }

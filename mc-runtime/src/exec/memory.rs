@@ -194,6 +194,7 @@ impl Engine {
     }
 
     #[cold]
+    #[inline(never)]
     fn freed_twice(&mut self) {
         let message = "memory was freed twice".to_owned();
         let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None);
@@ -201,6 +202,7 @@ impl Engine {
 
     /// May the memory that was freed have been owned through counts that are not seen, those of std's `Arc`? What they order is then not seen either.
     #[cold]
+    #[inline(never)]
     fn may_be_owned_unseen(&self) -> bool {
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on() {
@@ -232,32 +234,23 @@ impl Engine {
             let _: Step<()> = self.told_apart();
             return;
         }
-        if self.knows_all() {
-            self.cells.free(range, |_| true);
-            self.left_out.forget(range);
-            self.locations.free(range);
-            return;
-        }
-        let (cells, order) = self.cells_and_order();
-        let race = cells.free(range, |old| order.has(old.thread, old.events, old.left));
-        if let Some(access) = race
-            && !self.may_be_owned_unseen()
-        {
-            return self.freed_too_early(access.thread, access.site);
-        }
-        if let Some((thread, site)) = self.unordered_left_out(range)
-            && !self.may_be_owned_unseen()
-        {
-            return self.freed_too_early(thread, site);
-        }
+        let unordered = if self.knows_all() { None } else { self.unordered_in(range) };
+        self.cells.free(range);
         self.left_out.forget(range);
-        let unordered = self.unordered_access(range);
         self.locations.free(range);
-        if let Some(id) = unordered
+        if let Some((thread, site)) = unordered
             && !self.may_be_owned_unseen()
         {
-            self.freed_too_early(id.thread, self.explorer.graph.site(id));
+            self.freed_too_early(thread, site);
         }
+    }
+
+    /// What was accessed in the range, by whom and where, that does not happen before this point of the running thread.
+    #[inline(never)]
+    fn unordered_in(&mut self, range: (usize, usize)) -> Option<(ThreadId, Site)> {
+        let plain = self.cells.unordered(range, |old| self.is_ordered(old.thread, old.events, old.left));
+        let found = plain.map(|access| (access.thread, access.site)).or_else(|| self.unordered_left_out(range));
+        found.or_else(|| self.unordered_access(range).map(|id| (id.thread, self.explorer.graph.site(id))))
     }
 
     /// An atomic access in the range that does not happen before this point of the running thread.
@@ -282,7 +275,12 @@ impl Engine {
         let is_unordered = |id: &EventId| !self.is_event_ordered(*id);
         let any = newest.iter().filter(|id| !id.is_init()).any(is_unordered);
         let mut all = self.locations.within(range).flat_map(|location| graph.accesses(location));
-        let first = if any { all.find(|id| self.executed(*id) && is_unordered(id)) } else { None };
+        let first = if any {
+            std::hint::cold_path();
+            all.find(|id| self.executed(*id) && is_unordered(id))
+        } else {
+            None
+        };
         self.newest = newest;
         first
     }
@@ -367,6 +365,7 @@ impl Engine {
         let Some(range) = self.me().acquired.pop() else { return };
         // Only the system's allocator hands the addresses out again.
         if self.heap.is_none() {
+            std::hint::cold_path();
             let kept = self.me_ref().open.map_or(0, |open| open.left);
             let kept = self.left.forget(&range, kept);
             if let Some(open) = &mut self.me().open {

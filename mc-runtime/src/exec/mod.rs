@@ -112,7 +112,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 pub use thread::HandleWords;
-pub(crate) use thread::{Body, Life, Panicked, State, Thread};
+pub(crate) use thread::{Body, Life, Panicked, State, Thread, drop_rare};
 use thread_table::ThreadTable;
 pub(crate) use unused::Made;
 #[cfg(feature = "unmodified")]

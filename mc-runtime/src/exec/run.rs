@@ -233,23 +233,26 @@ impl Engine {
         let started = match self.options.threads {
             Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
             Threads::Os => {
+                std::hint::cold_path();
                 let unmodified = self.options.origin == Origin::Unmodified;
                 let os = Os { name: self.thread_name(thread), unmodified };
                 Fiber::os(&mut self.stacks, place, os, main, thread_end)
             }
         };
-        match (started, spare) {
-            (Ok(fiber), Some(mut memory)) => {
-                // What is there is none: nothing is to be dropped.
-                std::mem::forget(std::mem::replace(&mut *memory, fiber));
-                Some(memory)
-            }
-            (Ok(fiber), None) => Some(Box::new(fiber)),
-            (Err(error), _) => {
+        let fiber = match started {
+            Ok(fiber) => fiber,
+            Err(error) => {
                 self.no_stack(&error);
-                None
+                return None;
             }
-        }
+        };
+        let Some(mut memory) = spare else {
+            std::hint::cold_path();
+            return Some(Box::new(fiber));
+        };
+        // What is there is none: nothing is to be dropped.
+        std::mem::forget(std::mem::replace(&mut *memory, fiber));
+        Some(memory)
     }
 
     /// The thread begins to run, or has run.
@@ -357,6 +360,7 @@ fn thread_main(body: Option<Body>) {
     let run = || {
         let cutting = ops::is_cut();
         if cutting && !ops::is_only_inert() {
+            std::hint::cold_path();
             ops::set_only_inert();
             drop(body);
             return;
@@ -366,6 +370,7 @@ fn thread_main(body: Option<Body>) {
         }
     };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+        std::hint::cold_path();
         if !payload.is::<Cut>() {
             ops::with_engine(|e| e.uncaught(&*payload));
         }

@@ -365,10 +365,14 @@ impl Engine {
     }
 
     /// A failure that an execution from a snapshot has is one only if it has it from the start, too. Otherwise something is not in the snapshots that the test changes: without them, the exploration starts again.
+    #[inline]
     pub(crate) fn confirm(&mut self, ending: Ending, body: &TestBody) -> Ending {
-        if !self.snapshots.resumed || self.failure.is_none() {
-            return ending;
-        }
+        if self.snapshots.resumed && self.failure.is_some() { self.confirm_failure(body) } else { ending }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn confirm_failure(&mut self, body: &TestBody) -> Ending {
         let what = |found: &Found| (found.kind, found.thread, found.site.clone());
         let found = self.failure.take().map(|found| what(&found));
         let items = self.explorer.frontier.len();

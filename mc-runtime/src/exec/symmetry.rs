@@ -37,7 +37,7 @@ impl Likeness {
         self.code == other.code
             && words.fold(0, |differs, (one, another)| differs | (one ^ another)) == 0
             && self.captured.len() == other.captured.len()
-            && (self.captured.is_empty() || self.captured == other.captured)
+            && (self.captured.is_empty() || same_bytes(&self.captured, &other.captured))
     }
 }
 
@@ -169,7 +169,8 @@ impl Engine {
             let thread = &self.threads[s.thread.slot()];
             s.likeness.is_like(of_new)
                 && s.clock == me.clock
-                && (thread.name.as_deref(), thread.stack_size) == (name, stack)
+                && same_name(thread.name.as_deref(), name)
+                && thread.stack_size == stack
                 && !thread.is_told_apart
         };
         let continues = self.has_symmetry() && of_new.code != 0 && row.activity == me.activity;
@@ -310,6 +311,7 @@ impl Engine {
 
     /// Are those that it has joined since that event like others which it has not?
     #[cold]
+    #[inline(never)]
     fn are_only_some(&self, run: usize) -> bool {
         let graph = &self.explorer.graph;
         let joins = &graph.thread(self.current())[run..self.me_ref().position];
@@ -423,6 +425,22 @@ impl Engine {
         let next: EventId = thread.event(graph.thread(thread).len());
         let twin = graph.counterpart(next).filter(|c| !graph.contains(*c))?.thread;
         Some(twin).filter(|twin| self.threads[twin.slot()].state != State::Ended)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn same_bytes(one: &[u8], another: &[u8]) -> bool {
+    one == another
+}
+
+/// As a rule, no thread has one.
+#[inline]
+fn same_name(one: Option<&str>, another: Option<&str>) -> bool {
+    match (one, another) {
+        (None, None) => true,
+        (Some(one), Some(another)) => same_bytes(one.as_bytes(), another.as_bytes()),
+        _ => false,
     }
 }
 

@@ -318,11 +318,17 @@ impl Default for Thread {
 }
 
 /// Empties what is hardly ever there.
-pub(super) fn drop_rare<T>(place: &mut Option<T>) {
+#[inline]
+pub(crate) fn drop_rare<T>(place: &mut Option<T>) {
     if place.is_some() {
-        std::hint::cold_path();
-        *place = None;
+        empty(place);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn empty<T>(place: &mut Option<T>) {
+    *place = None;
 }
 
 /// Puts something where nothing is, as a rule.

@@ -166,12 +166,14 @@ pub(crate) fn suspend() {
     let suspender = suspender.flatten().expect("only threads of a test wait");
     let waiting_to_unwind = std::thread::panicking();
     if waiting_to_unwind {
+        std::hint::cold_path();
         with_engine(|e| e.unwinding_suspended += 1);
     }
     // SAFETY: the suspender of the running thread, which has not ended.
     unsafe { suspender.suspend() };
     with_engine(Engine::return_to_round);
     if waiting_to_unwind {
+        std::hint::cold_path();
         with_engine(|e| e.unwinding_suspended -= 1);
     }
 }

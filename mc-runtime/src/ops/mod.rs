@@ -10,7 +10,7 @@ mod kinds;
 mod unordered;
 mod weak;
 
-use crate::exec::{Body, Engine, State, is_static as in_writable_data};
+use crate::exec::{Body, Engine, State, drop_rare, is_static as in_writable_data};
 pub use crate::exec::{HandleWords, Looked, Until};
 use crate::ids::ThreadId;
 use crate::operation::{Code, Operation, Order};
@@ -225,7 +225,10 @@ pub fn unsync(at: *mut (), size: usize, writes: bool) {
 pub fn spawn(name: Option<&str>, stack_size: Option<usize>, body: Box<dyn FnOnce() + 'static>) -> Option<ThreadKey> {
     let site = Some(Location::caller().into());
     let mut body = Some(Body::Once(body));
-    wait_for(|e| e.spawn(name, stack_size.unwrap_or(0), &mut body, site)).map(|t| ThreadKey(t.0))
+    let spawned = wait_for(|e| e.spawn(name, stack_size.unwrap_or(0), &mut body, site));
+    drop_rare(&mut body);
+    std::mem::forget(body); // nothing is there
+    spawned.map(|t| ThreadKey(t.0))
 }
 
 /// Waits until a thread has ended; everything that it did happens before what follows.

@@ -166,6 +166,7 @@ impl Fiber {
 }
 
 #[cold]
+#[inline(never)]
 fn is_over() -> ! {
     unreachable!("a thread that was recycled is not resumed")
 }

@@ -95,6 +95,7 @@ impl OsThread {
     }
 
     #[cold]
+    #[inline(never)]
     pub(super) fn resume(&mut self, engine: *mut Engine, heap: *mut Heap) -> bool {
         self.shared.engine.set((engine, heap));
         self.ended = self.shared.baton.run();
@@ -107,6 +108,7 @@ impl OsThread {
 
     /// Waits until the thread is gone, and gives its stacks back.
     #[cold]
+    #[inline(never)]
     pub(super) fn recycle(self, stacks: &mut Stacks, slot: usize) {
         if !self.ended {
             self.shared.baton.give_up();
@@ -127,6 +129,7 @@ impl Handle {
     /// # Safety
     /// By the thread of this handle.
     #[cold]
+    #[inline(never)]
     pub(super) unsafe fn suspend(self) {
         // SAFETY: the engine keeps it until the thread is joined.
         let shared = unsafe { &*self.0 };

@@ -93,14 +93,15 @@ impl<T> Started<T> {
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {
         let Some(key) = self.key() else { return self.join_other() };
+        let Started { thread, packet, .. } = self;
         let result = if ops::join(key) {
             // SAFETY: the thread of the engine has ended, and has given up its owner before that.
-            unsafe { Arc::into_inner_of_last(self.packet) }.0.into_inner()
+            unsafe { Arc::into_inner_of_last(packet) }.0.into_inner()
         } else {
             // The execution is torn down; the result may be missing.
             std::hint::cold_path();
             // SAFETY: the thread has ended, or is torn down with the caller, one after the other on one thread of the system.
-            unsafe { self.packet.exchange(None) }
+            unsafe { packet.exchange(None) }
         };
         match &result {
             Some(Ok(value)) => ops::joined(key, value),
@@ -109,11 +110,13 @@ impl<T> Started<T> {
                 ops::tell_apart(key);
             }
         }
+        drop(thread);
         result.unwrap_or_else(missing)
     }
 
     /// Likewise, of a thread that is not the engine's.
     #[cold]
+    #[inline(never)]
     fn join_other(self) -> Result<T> {
         if let Runner::Real(thread) = self.runner {
             thread.join()?;
@@ -149,6 +152,7 @@ impl<T> Started<T> {
 }
 
 #[cold]
+#[inline(never)]
 fn missing<T>() -> Result<T> {
     Err(Box::new("the execution ended before the thread did"))
 }
@@ -177,17 +181,18 @@ where
     // The scope's data as an owner, since the last thread of a scope may still hold it when the scope has gone on.
     let scope = scope.map(ScopeData::share);
     let finish = move |result: Result<T>| {
-        if let (Err(_), Some(scope)) = (&result, &scope) {
-            scope.child_panicked();
+        if result.is_err() {
+            std::hint::cold_path();
+            scope.iter().for_each(|scope| scope.child_panicked());
         }
         if size_of::<T>() == 0 && result.is_ok() {
             ops::returns_nothing(theirs.0.get().cast_const().cast(), size_of::<Option<Result<T>>>());
         }
-        // SAFETY: this is the thread itself, before its end.
-        unsafe { theirs.exchange(Some(result)) };
+        // SAFETY: this is the thread itself, before its end, and nothing is there that would be dropped.
+        unsafe { theirs.0.get().write(Some(result)) };
         drop(theirs);
         if let Some(scope) = scope {
-            scope.real_child_ended();
+            leave_scope(&scope);
         }
     };
     if !ops::controlled() {
@@ -197,19 +202,36 @@ where
     }
     let f = Code::new(f);
     f.liken();
-    let name = options.checked_name();
-    let own_name = name.clone();
     let body = move || {
-        current::enter(own_name);
         finish(f.run().map_err(ops::caught));
         leave(is_scoped);
     };
     let body: Box<dyn FnOnce() + 'a> = Box::new(body);
     // SAFETY: only the lifetime changes: the caller promises that what the body borrows outlives the thread.
     let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
+    let (runner, thread) = start(options, body);
+    Ok(Started { runner, thread, packet })
+}
+
+/// Starts it as a thread of the engine.
+#[track_caller]
+#[inline(never)]
+fn start(options: Builder, mut body: Box<dyn FnOnce()>) -> (Runner, Thread) {
+    let name = options.checked_name();
+    if name.as_str().is_some() {
+        body = named(name.clone(), body);
+    }
     let key = ops::spawn(name.as_str(), options.stack_size, body);
-    let thread = Thread::checked(key.unwrap_or(NOBODY), name);
-    Ok(Started { runner: key.map_or(Runner::Nobody, Runner::Checked), thread, packet })
+    (key.map_or(Runner::Nobody, Runner::Checked), Thread::checked(key.unwrap_or(NOBODY), name))
+}
+
+#[cold]
+#[inline(never)]
+fn named(name: Name, body: Box<dyn FnOnce()>) -> Box<dyn FnOnce()> {
+    Box::new(move || {
+        current::enter(name);
+        body();
+    })
 }
 
 /// Starts it as a thread of the system; or not at all while an execution is torn down.
@@ -217,6 +239,7 @@ where
 /// # Safety
 /// What the body borrows outlives the thread.
 #[cold]
+#[inline(never)]
 #[track_caller]
 unsafe fn launch_other<'a, T>(
     options: Builder,
@@ -232,19 +255,29 @@ unsafe fn launch_other<'a, T>(
     Ok(Started { runner: Runner::Real(real), thread, packet })
 }
 
+#[inline(never)]
+fn leave_scope(scope: &ScopeData) {
+    scope.real_child_ended();
+}
+
 /// A thread of the engine has its result, and is about to end.
 fn leave(is_scoped: bool) {
     if is_scoped && locals::any_destructor() {
+        std::hint::cold_path();
         ops::learn(OUTLIVES_KEY);
     }
-    if ops::learned_any() && (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope()) {
-        say_done();
+    if ops::learned_any() {
+        say_done(is_scoped);
     }
     locals::run_destructors();
 }
 
+/// If anybody looks at that.
 #[inline(never)]
-fn say_done() {
+fn say_done(is_scoped: bool) {
+    if !ops::learned(FINISHED_KEY) && !(is_scoped && may_outlive_scope()) {
+        return;
+    }
     if let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
         && let Some(done) = own.done()
     {

@@ -50,7 +50,14 @@ fn with_list<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
     if answer.is_some() || ops::inert() {
         return answer;
     }
-    let list = REAL.get().unwrap_or_else(|| {
+    std::hint::cold_path();
+    Some(f.take().expect("not called")(&mut real_list().borrow_mut()))
+}
+
+#[cold]
+#[inline(never)]
+fn real_list() -> &'static RefCell<Locals> {
+    REAL.get().unwrap_or_else(|| {
         let list: &'static RefCell<Locals> = Box::leak(Box::new(RefCell::new(Vec::new())));
         REAL.set(Some(list));
         // Where there is no room for that it is leaked.
@@ -59,8 +66,7 @@ fn with_list<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
         // Registers the destructor; none is needed when thread-locals are already being destroyed.
         let _ = END.try_with(|_| ());
         list
-    });
-    Some(f.take().expect("not called")(&mut list.borrow_mut()))
+    })
 }
 
 /// Frees the list of a thread that ends. What asks for a thread-local even then gets another list.

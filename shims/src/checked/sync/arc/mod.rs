@@ -298,16 +298,31 @@ impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     #[track_caller]
     fn drop(&mut self) {
-        let Last::Yes = self.counts().release_strong() else { return };
-        // Gives up the weak count that the strong owners held together, after the value is dropped, and also when that panics.
-        // SAFETY: no owner is left, so nobody else stands for that count.
-        let _weak = unsafe { Weak::from_block(self.block) };
-        if mem::needs_drop::<T>() {
-            // SAFETY: `_weak` keeps the block.
-            let value = unsafe { Block::value(self.block) };
-            // SAFETY: this was the last owner, so the value is dropped once and nobody reaches it afterwards.
-            self.counts().drop_value(&mut || unsafe { value.drop_in_place() });
+        if let Last::Yes = self.counts().release_strong() {
+            // SAFETY: that was the last owner.
+            unsafe { end_value(self.block) };
         }
+    }
+}
+
+/// Ends the value, and gives up the weak count that the owners held together. Not given the owner itself, whose address would be seen then: what the code of a thread
+/// never looks at of all that it has captured is found in its registers.
+///
+/// # Safety
+/// The strong count has just become 0.
+#[track_caller]
+#[inline(never)]
+unsafe fn end_value<T: ?Sized>(block: NonNull<Block<T>>) {
+    // After the value is dropped, and also when that panics.
+    // SAFETY: no owner is left, so nobody else stands for that count.
+    let _weak = unsafe { Weak::from_block(block) };
+    if mem::needs_drop::<T>() {
+        // SAFETY: `_weak` keeps the block.
+        let value = unsafe { Block::value(block) };
+        // SAFETY: as above; the counts are only reached through shared references.
+        let counts = unsafe { &(*block.as_ptr()).counts };
+        // SAFETY: this was the last owner, so the value is dropped once and nobody reaches it afterwards.
+        counts.drop_value(&mut || unsafe { value.drop_in_place() });
     }
 }
 
