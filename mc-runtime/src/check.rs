@@ -1,5 +1,7 @@
 //! The check of one test: executions until the frontier is empty or a limit is reached, and the verdict.
 
+mod verdict;
+
 use crate::estimate::estimate;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
@@ -10,14 +12,8 @@ use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, Run, of_run};
 use crate::time_limit::TimeLimit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// How many samples are made when nobody says.
-const SAMPLES: u64 = 10_000;
-
-/// How many bytes may outlive the executions of a test, see `Origin::Foreign`.
-const MOST_KEPT: usize = 1 << 30;
 
 /// What goes on during a check.
 #[derive(Debug)]
@@ -357,107 +353,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         self.engine.explorer.next() == Next::Prefix
     }
 
-    /// The frontier is empty.
-    #[cold]
-    #[inline(never)]
-    fn end(&mut self) -> Verdict {
-        let options = &self.engine.options;
-        let bound = |limit: &str, value, cut| Bound { limit: limit.to_owned(), value, cut };
-        if self.too_long > 0 {
-            self.cut.push(bound("max_events", options.max_events, self.too_long));
-        }
-        let spurious = &self.engine.spurious;
-        if spurious.wakeups_cut > 0 {
-            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups_cut));
-        }
-        let failures_cut = spurious.sites.cut();
-        if failures_cut > 0 {
-            self.cut.push(bound("spurious_failures", options.spurious_failures.into(), failures_cut));
-        }
-        let dropped = self.engine.explorer.frontier.dropped();
-        if dropped > 0 {
-            self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
-        }
-        if !self.sees_memory() {
-            self.cut.push(bound("instrument", 0, 1));
-        }
-        if sees_real_std() && !self.shares_nothing() {
-            self.cut.push(bound("real_std", 0, 1));
-        }
-        if !self.stays_within() {
-            self.cut.push(bound("system_calls", 0, 1));
-        }
-        match (self.failures.is_empty(), self.cut.is_empty()) {
-            (false, _) => Verdict::Failed,
-            (true, false) => Verdict::Bounded,
-            (true, true) if self.shares_nothing() => Verdict::Ran,
-            (true, true) => Verdict::Proved,
-        }
-    }
-
-    /// Would a data race be seen?
-    fn sees_memory(&self) -> bool {
-        #[cfg(feature = "unmodified")]
-        if self.engine.options.origin == Origin::Unmodified {
-            return crate::instrumentation::is_on() || self.shares_nothing();
-        }
-        true
-    }
-
-    /// Is it known of every system call that it reaches out for nothing?
-    fn stays_within(&self) -> bool {
-        #[cfg(feature = "unmodified")]
-        if self.engine.options.origin == Origin::Unmodified {
-            return self.shares_nothing() || crate::system_calls::are_seen() && !self.engine.outside.ever;
-        }
-        true
-    }
-
-    /// A test that was written for no checker, and has no second thread: there is nothing to explore.
-    fn shares_nothing(&self) -> bool {
-        let alone = self.engine.explorer.graph.ranks().len() <= 1;
-        self.engine.options.origin == Origin::Unmodified && (self.executions, self.blocked) == (1, 0) && alone
-    }
-
-    /// Whether a limit is reached.
-    fn limit(&mut self) -> Option<Verdict> {
-        let seen = self.executions + self.blocked + self.too_long;
-        let options = &self.engine.options;
-        let sampling = self.engine.guide_samples();
-        let no_limit = options.max_executions.is_none() && options.time_limit.is_none();
-        let most = options.max_executions.or((sampling && no_limit).then_some(SAMPLES));
-        if self.stop.load(Ordering::Relaxed) {
-            std::hint::cold_path();
-            return Some(if self.failures.is_empty() { Verdict::Interrupted } else { Verdict::Failed });
-        }
-        let (limit, value) = if most.is_some_and(|m| seen >= m) {
-            ("max_executions", most.unwrap_or(0))
-        } else if self.time_limit.is_over(self.engine.late, self.engine.order.len()) {
-            ("time_limit", options.time_limit.unwrap_or(0))
-        } else if self.engine.kept > MOST_KEPT {
-            ("max_memory", MOST_KEPT as u64)
-        } else {
-            let most = options.max_memory.filter(|_| seen.is_multiple_of(256));
-            ("max_memory", most.filter(|m| resident() > *m)?)
-        };
-        Some(self.at_limit(limit, value))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn at_limit(&mut self, limit: &str, value: u64) -> Verdict {
-        let cut = self.engine.explorer.frontier.len() as u64 + 1;
-        if self.engine.guide_samples() {
-            if self.failures.is_empty() && self.too_long > 0 {
-                let (value, cut) = (self.engine.options.max_events, self.too_long);
-                self.cut.push(Bound { limit: "max_events".to_owned(), value, cut });
-            }
-            return if self.failures.is_empty() { Verdict::Sampled } else { Verdict::Failed };
-        }
-        self.cut.push(Bound { limit: limit.to_owned(), value, cut });
-        self.end()
-    }
-
     fn outcome(mut self, verdict: Verdict) -> Outcome {
         self.engine.put_back();
         Outcome {
@@ -504,12 +399,4 @@ pub(crate) fn make_failure(engine: &Engine, found: Found, execution: u64) -> Fai
         schedule: schedule.to_string(),
         execution,
     }
-}
-
-/// The memory of this process that is in use, in bytes; 0 where it cannot be told.
-#[cold]
-#[inline(never)]
-fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)
 }

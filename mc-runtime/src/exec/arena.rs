@@ -338,10 +338,11 @@ impl Heap {
         true
     }
 
+    /// Can a block be handed out for which nothing is allocated?
     #[inline(always)]
-    fn allocate(&mut self, layout: Layout) -> *mut u8 {
+    fn has_room(&self) -> bool {
         let blocks = &self.arenas[self.current].blocks;
-        if blocks.len() == blocks.capacity() { self.allocate_with_room(layout) } else { self.place(layout) }
+        blocks.len() < blocks.capacity() && !self.rehearsal
     }
 
     #[inline(always)]
@@ -384,8 +385,6 @@ impl Heap {
     }
 
     /// The same, where there must be room for another block first.
-    #[cold]
-    #[inline(never)]
     fn allocate_with_room(&mut self, layout: Layout) -> *mut u8 {
         self.arenas[self.current].blocks.reserve(1);
         self.place(layout)
@@ -429,7 +428,10 @@ impl Heap {
     /// The engine is to look at this range.
     #[inline(never)]
     fn note_freed(&mut self, range: (usize, usize)) {
+        // The system has the memory for that.
+        let heap = HEAP.replace(ptr::null_mut());
         self.freed.push(range);
+        HEAP.set(heap);
     }
 }
 

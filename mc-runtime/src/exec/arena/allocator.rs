@@ -20,14 +20,19 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     result
 }
 
-/// A block that is in no arena.
+/// A block that is in no arena; or in one, for which something is to be allocated.
 ///
 /// # Safety
 /// As [`GlobalAlloc::alloc`].
 #[inline(never)]
 unsafe fn get(layout: Layout) -> *mut u8 {
+    let own = with_heap(|heap| match heap.rehearsal {
+        false => heap.allocate_with_room(layout),
+        // SAFETY: our caller's promise.
+        true => unsafe { heap.rehearse(layout) },
+    });
     // SAFETY: our caller's promise.
-    unsafe { System.alloc(layout) }
+    own.unwrap_or_else(|| unsafe { System.alloc(layout) })
 }
 
 /// Changes the size of a block that is in no arena.
@@ -76,13 +81,12 @@ pub struct Allocator;
 // which of the two a block is from is told by its address. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let own = with_heap(|heap| match heap.rehearsal {
-            false => heap.allocate(layout),
+        // SAFETY: as in `with_heap`; nothing is allocated for it, so nothing comes here again meanwhile.
+        match unsafe { HEAP.get().as_mut() } {
+            Some(heap) if heap.has_room() => heap.place(layout),
             // SAFETY: passed on from our caller.
-            true => unsafe { heap.rehearse(layout) },
-        });
-        // SAFETY: passed on from our caller.
-        own.unwrap_or_else(|| unsafe { get(layout) })
+            _ => unsafe { get(layout) },
+        }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -102,7 +106,10 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         if in_region(at) {
             // Outside of an execution the arenas are about to be reset anyway.
-            with_heap(|heap| heap.free(at));
+            // SAFETY: as in `with_heap`; nothing is allocated for it but in `note_freed`, which sees to that.
+            if let Some(heap) = unsafe { HEAP.get().as_mut() } {
+                heap.free(at);
+            }
         } else {
             // SAFETY: passed on from our caller.
             unsafe { give_back(at, layout) };

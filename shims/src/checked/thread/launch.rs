@@ -288,10 +288,8 @@ fn leave(is_scoped: bool) {
 /// If anybody looks at that.
 #[inline(never)]
 fn say_done(is_scoped: bool) {
-    if !ops::learned(FINISHED_KEY) && !(is_scoped && may_outlive_scope()) {
-        return;
-    }
-    if let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
+    if (ops::learned(FINISHED_KEY) || is_scoped && may_outlive_scope())
+        && let Some(own) = ops::current().map(|key| Thread::checked(key, Name::None))
         && let Some(done) = own.done()
     {
         done.store(1, Release, Label::ThreadDone);
