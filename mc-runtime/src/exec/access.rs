@@ -66,6 +66,7 @@ impl Engine {
     fn access_at(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
         let sequential;
         let operation = if self.sequential() {
+            cold_path();
             sequential = self.as_modelled(operation);
             &sequential
         } else {
@@ -139,6 +140,11 @@ impl Engine {
 
     /// Are the operands of a recorded operation what they are now? Those that may be addresses are not compared.
     pub(super) fn same_operands(&self, recorded: &Operation, now: &Operation) -> bool {
+        recorded.a == now.a && recorded.b == now.b || self.are_addresses(recorded, now)
+    }
+
+    #[inline(never)]
+    fn are_addresses(&self, recorded: &Operation, now: &Operation) -> bool {
         let comparable = |value: u64| now.width != Width::W64 || (self.heap.is_some() && value >> 32 == 0);
         let same = |old, new| old == new || !comparable(old) || !comparable(new);
         same(recorded.a, now.a) && same(recorded.b, now.b)
@@ -185,14 +191,19 @@ impl Engine {
         or_return!(self.follows_twin(operation, location, at, site));
         or_return!(self.tries_value(at, operation, location, site, frame));
         let id = if operation.meets() {
+            cold_path();
             or_return!(self.is_crowded(operation, location));
             self.explorer.meet(self.current(), *operation, location, site)
         } else if self.tries(operation, site) {
             match self.try_read(*operation, location, site) {
                 Some(id) => id,
-                None => return self.await_write(*operation, location, site),
+                None => {
+                    cold_path();
+                    return self.await_write(*operation, location, site);
+                }
             }
         } else if self.guide.decides() {
+            cold_path();
             match self.guided_access(*operation, location, site) {
                 Ok(id) => id,
                 Err(step) => return step,
@@ -214,6 +225,7 @@ impl Engine {
         let for_good = self.me_ref().acquired().next().is_none();
         let maker = self.locations.maker(location, self.current(), for_good);
         if let Some(maker) = maker.and_then(|m| self.unordered(m)) {
+            cold_path();
             return self.uninitialised(maker, if reads { "read" } else { "write" }, site);
         }
         or_return!(self.accesses_part(id));
@@ -269,7 +281,7 @@ impl Engine {
             self.threads.me().rounds.clear();
         }
         let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id, event);
-        let outlives = changes && outside.is_some_and(|at| self.outlives_outside(at));
+        let outlives = changes && outside.is_some_and(|at| self.is_kept_outside(at));
         if freed {
             cold_path();
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
@@ -282,6 +294,7 @@ impl Engine {
             return self.fail(FailureKind::DataRace, message, site);
         }
         if outlives {
+            cold_path();
             return self.outlived(site);
         }
         #[cfg(feature = "unmodified")]
@@ -304,6 +317,12 @@ impl Engine {
     pub(super) fn access_freed<T>(&mut self, operation: &Operation, site: Site) -> Step<T> {
         let message = format!("{} of an atomic in memory that was freed", describe(operation));
         self.fail(FailureKind::UseAfterFree, message, site)
+    }
+
+    /// Does what is changed at this address, which is in no arena, outlive the execution? Apart: most is in one.
+    #[inline(never)]
+    pub(super) fn is_kept_outside(&self, at: usize) -> bool {
+        self.outlives_outside(at)
     }
 
     /// What the access changes outlives the execution.

@@ -41,6 +41,11 @@ impl Follower {
         self.schedule.at(at).find_map(pick)
     }
 
+    #[cold]
+    fn stop_at(&self, at: usize) -> Option<u32> {
+        self.change(at, |c| if let Change::Stop { reads } = c { Some(reads) } else { None })
+    }
+
     /// The thread of the next event, or another one that starts before, and whether it does no more than that. Beyond the schedule it is a guess.
     fn thread(&self, at: usize, has_started: impl Fn(u32) -> bool) -> (u32, bool) {
         let mut named = self.schedule.at(at).filter_map(|c| if let Change::Thread(t) = c { Some(t) } else { None });
@@ -103,8 +108,7 @@ impl Guide {
     /// Is the running thread to stop for good instead of making the event number `at`? After a round of so many reads.
     pub(crate) fn stops_now(&self, at: usize) -> Option<u32> {
         let Guide::Follow(follower) = self else { return None };
-        std::hint::cold_path();
-        follower.change(at, |c| if let Change::Stop { reads } = c { Some(reads) } else { None })
+        follower.stop_at(at)
     }
 
     /// Is the running thread, which has come to its end, to stop for good there? After a round of so many reads.

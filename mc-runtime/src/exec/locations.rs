@@ -163,15 +163,25 @@ impl Locations {
             let place = self.place(last)?;
             if (place.at, place.width) == (at, width) { place.before } else { Some(last) }
         });
-        if self.places.len() <= location.slot() {
-            self.places.resize(location.slot() + 1, None);
-        }
         self.last = location.0;
-        self.places[location.slot()] =
-            Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0, before });
+        let place = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0, before });
+        if self.places.len() == location.slot() {
+            return self.places.push(place);
+        }
+        if self.places.len() < location.slot() {
+            self.make_places(location.slot() + 1);
+        }
+        self.places[location.slot()] = place;
+    }
+
+    /// A location has its place before those whose names were free earlier.
+    #[cold]
+    fn make_places(&mut self, needed: usize) {
+        self.places.resize(needed, None);
     }
 
     /// What is in no arena is put back after the execution.
+    #[inline(never)]
     fn save(&mut self, at: usize, width: Width, value: u64) {
         if super::is_static(at) && !self.saved.iter().any(|(known, as_wide, _)| (*known, *as_wide) == (at, width)) {
             self.saved.push((at, width, value));
@@ -196,10 +206,15 @@ impl Locations {
     /// The locations that have bytes of this memory, and whether it is all that they have.
     pub(super) fn sharing_bytes(&self, at: usize, size: usize) -> impl Iterator<Item = (LocationId, bool)> + '_ {
         let shares = move |place: &&Place| place.at < at + size && at < place.at + place.width.bytes();
-        let known = if self.by_word.contains_key(&word(at)) { &self.places[..] } else { &[] };
+        let known = if !self.by_word.is_empty() && self.knows_word(at) { &self.places[..] } else { &[] };
         let places = known.iter().enumerate().filter_map(|(slot, place)| Some((slot, place.as_ref()?)));
         let sharing = places.filter(move |(_, place)| shares(place));
         sharing.map(move |(slot, place)| (LocationId(slot as u32), (place.at, place.width.bytes()) == (at, size)))
+    }
+
+    #[inline(never)]
+    fn knows_word(&self, at: usize) -> bool {
+        self.by_word.contains_key(&word(at))
     }
 
     /// The word has another location: one with the same bytes, but not all of them the same?
@@ -219,8 +234,13 @@ impl Locations {
     #[inline]
     pub(super) fn meet(&mut self, at: usize, width: Width) {
         if self.remembers_parts {
-            self.mixes |= self.parts.meet(at, width.bytes());
+            self.meet_part(at, width);
         }
+    }
+
+    #[cold]
+    fn meet_part(&mut self, at: usize, width: Width) {
+        self.mixes |= self.parts.meet(at, width.bytes());
     }
 
     /// Was there, in any execution, one with some bytes of another?

@@ -84,10 +84,7 @@ impl Engine {
                 self.explorer.add_choice(id.thread, operation, site);
                 return Ok(0);
             }
-            Code::Choose => match self.guide.choose(self.explorer.graph.len(), operation.a) {
-                value if value < operation.a => value,
-                _ => return Err(self.off_schedule("a choice has fewer values than the schedule says", site)),
-            },
+            Code::Choose => self.choose_guided(operation.a, site)?,
             Code::Spawn => match self.explorer.graph.free_slot() {
                 slot if slot.0 < MOST_THREADS => u64::from(slot.0),
                 _ => return Err(self.too_many_threads(site)),
@@ -96,6 +93,15 @@ impl Engine {
         };
         self.explorer.graph.add_plain_as(id, operation, value, site);
         Ok(value)
+    }
+
+    /// A choice among `n` values, where a schedule or chance decides.
+    #[cold]
+    fn choose_guided(&mut self, n: u64, site: Site) -> Result<u64, Step<u64>> {
+        match self.guide.choose(self.explorer.graph.len(), n) {
+            value if value < n => Ok(value),
+            _ => Err(self.off_schedule("a choice has fewer values than the schedule says", site)),
+        }
     }
 
     #[cold]

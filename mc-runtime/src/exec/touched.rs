@@ -35,10 +35,14 @@ pub(super) struct Touched {
 impl Touched {
     /// A round that touches this is left out. Does it matter? What is known already has been asked about.
     fn leave_out(&mut self, at: usize, size: usize) -> bool {
-        words(at, size).any(|word| {
-            let is_freed = || self.freed.range(..=word).next_back().is_some_and(|(_, end)| word < *end);
-            self.left_out.insert(word) && (self.unordered.contains(&word) || is_freed())
-        })
+        words(at, size).any(|word| self.left_out.insert(word) && self.is_unordered(word))
+    }
+
+    /// Was the word touched, or freed, without an order?
+    #[inline(never)]
+    fn is_unordered(&self, word: usize) -> bool {
+        let is_freed = || self.freed.range(..=word).next_back().is_some_and(|(_, end)| word < *end);
+        self.unordered.contains(&word) || is_freed()
     }
 
     /// This is touched without an order. Does it matter?
@@ -47,6 +51,7 @@ impl Touched {
     }
 
     /// A round that loads this atomic is left out. Does it matter?
+    #[cold]
     fn leave_part_out(&mut self, at: usize, size: usize) -> bool {
         self.parts_left_out.add(at, size);
         self.parts_unordered.mix(at, size)

@@ -71,6 +71,11 @@ impl Engine {
 
     /// Was there one of this memory that does not happen before this point of the running thread?
     pub(super) fn unsync_between(&self, at: usize, size: usize) -> bool {
+        !self.unsync.is_empty() && self.any_unsync_between(at, size)
+    }
+
+    #[inline(never)]
+    fn any_unsync_between(&self, at: usize, size: usize) -> bool {
         let touches = |a: &&Unsync| (at..at + size).contains(&a.at);
         self.unsync.iter().filter(touches).any(|a| !self.is_ordered(a.thread, a.events, u32::MAX))
     }

@@ -206,7 +206,7 @@ impl Engine {
             return Some(self.uninitialised(maker, "read", site));
         }
         let old = self.locations.read_at(at, operation.width);
-        if operation.result(old).is_some_and(|new| new != old) && block.is_none() && self.outlives_outside(at) {
+        if operation.result(old).is_some_and(|new| new != old) && block.is_none() && self.is_kept_outside(at) {
             return Some(self.outlived(site));
         }
         #[cfg(feature = "unmodified")]
