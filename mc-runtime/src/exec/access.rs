@@ -32,6 +32,7 @@ impl Engine {
         frame: &mut Frame,
     ) -> Step<Accessed> {
         if self.probe.is_on() {
+            cold_path();
             or_return!(self.end_probe(at, operation, frame));
         }
         let step = self.access(at, operation, site, frame);
@@ -101,6 +102,7 @@ impl Engine {
         let (id, settled) = (self.next_event(), self.is_settled());
         let recorded = self.explorer.graph.event(id);
         if recorded.operation.code == Code::Block {
+            cold_path();
             return self.block(BlockReason::Spin, 0, site);
         }
         let (location, rf, writes, reads) = (recorded.location, recorded.rf, recorded.writes, recorded.reads());
@@ -204,7 +206,7 @@ impl Engine {
             }
         } else if self.guide.decides() {
             cold_path();
-            match self.guided_access(*operation, location, site) {
+            match self.guided_access(operation, location, site) {
                 Ok(id) => id,
                 Err(step) => return step,
             }

@@ -139,6 +139,13 @@ impl Guide {
 impl Engine {
     /// The running thread has come to an access: what a sampler has to know of it before it is made.
     pub(super) fn announce(&mut self, at: usize, operation: &Operation) {
+        if self.guide_samples() {
+            self.announce_to_sampler(at, operation);
+        }
+    }
+
+    #[cold]
+    fn announce_to_sampler(&mut self, at: usize, operation: &Operation) {
         if let Guide::Sample(sampler) = &mut self.guide {
             sampler.announce(self.threads.running(), Pending { at, writes: operation.code != Code::Load });
         }
@@ -315,7 +322,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn guided_access(
         &mut self,
-        operation: Operation,
+        operation: &Operation,
         location: LocationId,
         site: Site,
     ) -> Result<EventId, Step<Accessed>> {
@@ -328,7 +335,7 @@ impl Engine {
                 let back = follower.choice(events) as usize;
                 let index = newest.checked_sub(back);
                 let added =
-                    index.and_then(|i| self.explorer.add_at(thread, operation, location, i, Reading::Any, site));
+                    index.and_then(|i| self.explorer.add_at(thread, *operation, location, i, Reading::Any, site));
                 added.ok_or_else(|| self.off_schedule("a value that it names cannot be read here", site))
             }
             Guide::Sample(sampler) => {
@@ -337,11 +344,11 @@ impl Engine {
                     let first = self.explorer.earliest(thread, location);
                     if first < newest {
                         let index = first + sampler.below((newest - first) as u64) as usize;
-                        added = self.explorer.add_at(thread, operation, location, index, Reading::Coherent, site);
+                        added = self.explorer.add_at(thread, *operation, location, index, Reading::Coherent, site);
                     }
                 }
                 let id =
-                    added.or_else(|| self.explorer.add_at(thread, operation, location, newest, Reading::Any, site));
+                    added.or_else(|| self.explorer.add_at(thread, *operation, location, newest, Reading::Any, site));
                 Ok(id.expect("the newest write can always be read"))
             }
         }

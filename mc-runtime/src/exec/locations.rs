@@ -156,13 +156,7 @@ impl Locations {
         self.meet(at, width);
         graph.set_initial(location, value);
         let last = self.by_word.insert(word(at), location);
-        if last.is_some() {
-            self.find_overlaps(location, at, width);
-        }
-        let before = last.and_then(|last| {
-            let place = self.place(last)?;
-            if (place.at, place.width) == (at, width) { place.before } else { Some(last) }
-        });
+        let before = last.and_then(|last| self.bound_before(last, location, at, width));
         self.last = location.0;
         let place = Some(Place { at, width, value, holder: EventId::INIT, maker, freed: false, known: 0, before });
         if self.places.len() == location.slot() {
@@ -215,6 +209,14 @@ impl Locations {
     #[inline(never)]
     fn knows_word(&self, at: usize) -> bool {
         self.by_word.contains_key(&word(at))
+    }
+
+    /// The word has had a location before: which one the new one comes after, unless it takes its place.
+    #[cold]
+    fn bound_before(&mut self, last: LocationId, new: LocationId, at: usize, width: Width) -> Option<LocationId> {
+        self.find_overlaps(new, at, width);
+        let place = self.place(last)?;
+        if (place.at, place.width) == (at, width) { place.before } else { Some(last) }
     }
 
     /// The word has another location: one with the same bytes, but not all of them the same?

@@ -27,6 +27,11 @@ impl Paths {
 
     /// Does one of them begin here?
     pub(super) fn begins_at(&self, site: Place) -> bool {
+        self.any() && self.any_begins_at(site)
+    }
+
+    #[inline(never)]
+    fn any_begins_at(&self, site: Place) -> bool {
         self.known.iter().any(|[first, ..]| *first == site)
     }
 

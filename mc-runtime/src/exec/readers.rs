@@ -13,6 +13,7 @@ use crate::ops::READER_ORDER;
 
 impl Engine {
     /// Before an operation of a reader-writer lock: is there something that only a count in modification order can tell? That must be known from the start.
+    #[inline(never)]
     pub(super) fn counts_readers<T>(&mut self, operation: &Operation, location: LocationId) -> Option<Step<T>> {
         let graph = &self.explorer.graph;
         let last = graph.mo_max(location);
@@ -29,6 +30,7 @@ impl Engine {
 
     /// Does the running thread wait with a writer's lock until nobody can do anything else? Then the sections that could come before it are there, and no reader has to come before it
     /// later. Its twin, if that waits so, too, goes on first.
+    #[inline(never)]
     pub(super) fn lets_readers_first(&self, operation: &Operation) -> bool {
         let others = || self.explorer.graph.ranks().iter().filter(|t| **t != self.current());
         operation.code == Code::WriteLock

@@ -20,7 +20,12 @@ impl Engine {
         if self.starts_again().is_some() {
             return Some(self.waits_as(State::Ready));
         }
-        let stays = if self.guide.decides() { self.is_granted(access) } else { !self.preempt && !self.is_ahead() };
+        let stays = if self.guide.decides() {
+            std::hint::cold_path();
+            self.is_granted(access)
+        } else {
+            !self.preempt && !self.is_ahead()
+        };
         if !stays {
             self.preempt = false;
             return Some(self.waits_as(State::Ready));

@@ -111,22 +111,37 @@ impl Liveness {
     }
 
     /// Does nobody read the result of an operation that returns to `code`, with this stack pointer? The running stack ends at `base`.
-    pub(super) fn is_unused(&mut self, mut code: u64, mut stack: usize, base: usize) -> bool {
-        for _ in 0..CALLERS {
-            match self.fates.get(&code).copied().unwrap_or_else(|| self.find_fate(code)) {
+    #[inline]
+    pub(super) fn is_unused(&mut self, code: u64, stack: usize, base: usize) -> bool {
+        match self.fate(code) {
+            Fate::Unused => true,
+            Fate::Used => false,
+            Fate::Returned { frame } => self.is_unused_by_callers(frame, stack, base),
+        }
+    }
+
+    /// Likewise, of an operation whose result the function hands on that has this frame.
+    #[inline(never)]
+    fn is_unused_by_callers(&mut self, mut frame: u64, mut stack: usize, base: usize) -> bool {
+        for _ in 1..CALLERS {
+            stack += frame as usize;
+            if stack > base {
+                return false;
+            }
+            // SAFETY: a word of the running stack, below its base: where the frame that ends there returns to.
+            let code = unsafe { *((stack - size_of::<u64>()) as *const u64) };
+            match self.fate(code) {
                 Fate::Unused => return true,
                 Fate::Used => return false,
-                Fate::Returned { frame } => {
-                    stack += frame as usize;
-                    if stack > base {
-                        return false;
-                    }
-                    // SAFETY: a word of the running stack, below its base: where the frame that ends there returns to.
-                    code = unsafe { *((stack - size_of::<u64>()) as *const u64) };
-                }
+                Fate::Returned { frame: next } => frame = next,
             }
         }
         false
+    }
+
+    #[inline]
+    fn fate(&mut self, code: u64) -> Fate {
+        self.fates.get(&code).copied().unwrap_or_else(|| self.find_fate(code))
     }
 
     #[cold]
