@@ -143,10 +143,15 @@ impl Engine {
     #[inline]
     pub(crate) fn trace_end_of(&mut self, thread: ThreadId) {
         if self.tracer.is_some() {
-            let event = self.trace_event(thread, "ends".to_owned(), None);
-            self.tell(event);
+            self.tell_end_of(thread);
         }
         self.guide.ended(thread);
+    }
+
+    #[cold]
+    fn tell_end_of(&mut self, thread: ThreadId) {
+        let event = self.trace_event(thread, "ends".to_owned(), None);
+        self.tell(event);
     }
 
     fn tell(&mut self, event: TraceEvent) {

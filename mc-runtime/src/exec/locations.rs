@@ -68,6 +68,13 @@ impl Locations {
         self.overlaps.clear();
         self.places.clear();
         self.free = 0;
+        if !self.saved.is_empty() {
+            self.put_back_saved();
+        }
+    }
+
+    #[inline(never)]
+    fn put_back_saved(&mut self) {
         for (at, width, value) in self.saved.drain(..).rev() {
             write(at, width, value);
         }

@@ -80,6 +80,13 @@ struct Fact {
     value: u64,
 }
 
+impl Observers {
+    #[inline(never)]
+    fn forget_changes(&mut self) {
+        self.changes.iter_mut().for_each(Changes::clear);
+    }
+}
+
 impl Changes {
     fn clear(&mut self) {
         self.bytes.clear();
@@ -172,7 +179,7 @@ impl Engine {
     /// Another execution begins.
     pub(super) fn reset_observers(&mut self) {
         if self.explorer.observers != 0 {
-            self.observers.changes.iter_mut().for_each(Changes::clear);
+            self.observers.forget_changes();
         }
     }
 

@@ -9,6 +9,7 @@ use super::thread::State;
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::operation::{Code, Operation};
+use crate::place::Place;
 
 impl Engine {
     /// The running thread comes to an access that could be part of a spin loop.
@@ -25,6 +26,13 @@ impl Engine {
         }
         let site = site?;
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
+        let rounds = &self.me_ref().rounds;
+        if rounds.may_have(at) || rounds.loads_again() { self.look_back(at, operation, site, frame) } else { None }
+    }
+
+    /// The same, where there may have been a load of that address, or the last one was of an address that was loaded before.
+    #[inline(never)]
+    fn look_back(&mut self, at: usize, operation: &Operation, site: Place, frame: &Frame) -> Option<Step<Accessed>> {
         let arrival = Arrival { site, asked: (at, *operation), frame };
         let rounds = &self.me_ref().rounds;
         if rounds.has(&arrival) {

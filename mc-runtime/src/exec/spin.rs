@@ -135,12 +135,13 @@ impl Rounds {
     /// Was this load made since something had an effect? One of something else, as in a loop over an array, begins no round that could repeat.
     #[inline]
     pub(super) fn has(&self, new: &Arrival<'_>) -> bool {
-        self.made > 0 && self.loaded & bit(new.asked.0) != 0 && self.finds(new)
+        self.may_have(new.asked.0) && self.recent().any(|round| round.is_of(new))
     }
 
-    #[inline(never)]
-    fn finds(&self, new: &Arrival<'_>) -> bool {
-        self.recent().any(|round| round.is_of(new))
+    /// Is there one of this address among them, as far as is known?
+    #[inline]
+    pub(super) fn may_have(&self, at: usize) -> bool {
+        self.made > 0 && self.loaded & bit(at) != 0
     }
 
     /// The load that the thread makes is the one that it has come back to: what is kept of that still holds.

@@ -398,6 +398,11 @@ impl Engine {
     /// The running execution is over: does it show that symmetric ones must not be left out?
     #[inline]
     pub(super) fn loses_symmetric(&mut self) -> bool {
+        self.alike.found && self.loses_twins()
+    }
+
+    #[inline(never)]
+    fn loses_twins(&mut self) -> bool {
         let loses =
             self.has_twins() && self.has_symmetry() && (self.explorer.may_lose_symmetric() || self.ends_unlike_twin());
         self.symmetry &= !loses;

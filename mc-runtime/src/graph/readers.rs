@@ -66,6 +66,7 @@ impl Graph {
 
     /// Adds to what a thread knows before its lock `id`, still to be added, the ends of sections that come before it: of a writer's lock those of the sections that are bits of `which`,
     /// of a reader's those that it depends on anyway.
+    #[inline(never)]
     pub(super) fn join_sections(
         &mut self,
         id: EventId,

@@ -84,6 +84,11 @@ impl Graph {
         if self.ranks.len() == self.starts.len() {
             return ThreadId(self.starts.len() as u32);
         }
+        self.slot_between()
+    }
+
+    #[cold]
+    fn slot_between(&self) -> ThreadId {
         (1..).map(ThreadId).find(|t| !self.ranks.contains(t)).expect("there is no end of numbers")
     }
 

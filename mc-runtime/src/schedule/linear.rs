@@ -37,6 +37,7 @@ impl Turns {
     }
 
     /// A thread has ended, or stopped for good.
+    #[inline(never)]
     pub(crate) fn is_over(&mut self, thread: u32) {
         self.alive.retain(|t| *t != thread);
         if let Some((_, over)) = self.last.as_mut().filter(|(last, _)| *last == thread) {
