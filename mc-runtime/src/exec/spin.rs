@@ -2,7 +2,7 @@
 //!
 //! Nothing else ran in between, so equal states (`state`) mean that the round had no effect. The thread then
 //! stops for good before its second read; a later write revisits the first one, as for an `await` of the specification.
-//! States are kept only at loads that are known to be in loops, of each loop one: when it is learned, the exploration starts again.
+//! States are kept only at loads that are known to be in loops: when one is learned, the exploration starts again.
 //! They are copied, not hashed: most differ from the next in a register or near the top of the stack, and a copy is cheaper than a hash.
 
 use super::guards::Guards;
@@ -360,24 +360,14 @@ impl Loops {
     /// A thread comes to a load that it [has](Rounds::has) made before.
     pub(super) fn arrive(&mut self, rounds: &Rounds, new: Arrival<'_>, around: Around<'_>) -> Spin {
         if !self.knows(new.site) {
-            return self.learn(rounds, &new);
+            self.known.push(new.site);
+            return Spin::Learned;
         }
         let dead = self.dead(new.frame.code);
         match rounds.recent().position(|r| r.is_of(&new) && r.is_at(new.frame, dead, around)) {
             Some(back) => Spin::Repeats { reads: rounds.in_vain(back as u32 + 1) },
             None => Spin::No,
         }
-    }
-
-    /// A thread comes to a load again that is not known to be in a loop. One load of each loop is enough: where the round leads through one that is known, states are compared there.
-    #[cold]
-    fn learn(&mut self, rounds: &Rounds, new: &Arrival<'_>) -> Spin {
-        let mut round = rounds.recent().take_while(|load| !load.is_of(new));
-        if round.any(|load| load.site.is_some_and(|site| self.knows(site))) {
-            return Spin::No;
-        }
-        self.known.push(new.site);
-        Spin::Learned
     }
 
     /// The thread makes the load, whose state is [kept](Loops::keeps).
@@ -426,25 +416,6 @@ mod tests {
         assert!(!rounds.has(&of(0, load)), "it was too long ago");
         rounds.clear();
         assert!(!rounds.has(&of(last, load)));
-    }
-
-    #[test]
-    fn one_load_of_each_loop_is_learned() {
-        let frame = Frame { registers: [0; 6], code: 0 };
-        let [outer, inner] = [Place::from(Location::caller()), Place::from(Location::caller())];
-        let of = |site| Arrival { site, asked: (0, Operation::plain(Code::Load)), frame: &frame };
-        let mut shared = Shared::default();
-        shared.add(frame.stack(), 0);
-        let around = Around { base: frame.stack(), shared: &shared };
-        let (mut loops, mut rounds) = (Loops::default(), Rounds::default());
-        loops.known.push(outer);
-        for site in [outer, inner, outer] {
-            rounds.pass(&of(site));
-        }
-        assert_eq!(loops.arrive(&rounds, of(inner), around), Spin::No, "its round leads through the other one");
-        rounds.pass(&of(inner));
-        assert_eq!(loops.arrive(&rounds, of(inner), around), Spin::Learned, "a loop of its own within that");
-        assert!(loops.knows(inner));
     }
 
     #[test]
