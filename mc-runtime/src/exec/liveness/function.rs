@@ -82,6 +82,15 @@ impl Function {
         self.rows.iter().find(|row| row.range.contains(&address))
     }
 
+    /// Where the instructions are at which the frame has this size.
+    pub(super) fn instructions_with_frame(&self, size: u64) -> impl Iterator<Item = u64> {
+        let rows = self.rows.iter().filter(move |row| row.size == Some(size));
+        rows.flat_map(|row| {
+            let first = self.instructions.partition_point(|i| i.ip() < row.range.start);
+            self.instructions[first..].iter().map(Instruction::ip).take_while(|at| row.range.contains(at))
+        })
+    }
+
     /// What an unwinding call does.
     pub(super) fn unwinding(&self, call: &Instruction) -> Unwinding {
         self.landings.of(call.next_ip() - 1).map_or(Unwinding::Leaves, Unwinding::Lands)

@@ -187,6 +187,50 @@ fn what_is_read_later_is_not_dead() {
     assert_eq!(run(keeps_many).0, kept.iter().fold(0, |all, one| all * 31 + one));
 }
 
+/// A `match` on what it has read. Of the two words of its frame, only the first is read later, and in one of three cases.
+#[unsafe(naked)]
+extern "C-unwind" fn jumps_by_a_table(at: &Cell<u64>) -> u64 {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbx",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_offset rbx, -16",
+        "sub rsp, 16",
+        ".cfi_adjust_cfa_offset 16",
+        "mov rbx, rdi",
+        "mov qword ptr [rsp], 7",
+        "mov qword ptr [rsp + 8], 8",
+        "mov esi, 1",
+        "call {probe}",
+        "lea rcx, [rip + 5f]",
+        "movsxd rax, dword ptr [rcx + 4 * rax]",
+        "add rax, rcx",
+        "jmp rax",
+        "2: mov rax, qword ptr [rsp]",
+        "jmp 4f",
+        "3: mov rax, qword ptr [rbx]",
+        "4: add rsp, 16",
+        ".cfi_adjust_cfa_offset -16",
+        "pop rbx",
+        ".cfi_adjust_cfa_offset -8",
+        "ret",
+        ".cfi_endproc",
+        ".pushsection .rodata",
+        ".balign 4",
+        "5: .long 2b - 5b, 3b - 5b, 4b - 5b",
+        ".popsection",
+        probe = sym probe,
+    )
+}
+
+#[test]
+fn what_no_arm_of_a_match_reads_is_dead() {
+    let (result, found) = run(|[top, _]| (0..2).fold(0, |all, _| all * 10 + jumps_by_a_table(top)));
+    assert_eq!(result, 72);
+    let seen: Vec<_> = found.iter().map(|dead| (dead.has_register(0), dead.slots().collect::<Vec<_>>())).collect();
+    assert_eq!(seen, [(false, vec![1]), (false, vec![1])]);
+}
+
 struct Says<'a>(u64, &'a Cell<u64>);
 
 impl Drop for Says<'_> {

@@ -76,6 +76,7 @@ impl<'a> Walk<'a> {
         match i.flow_control() {
             FlowControl::Next => self.open.push(next),
             FlowControl::UnconditionalBranch => self.jump(i, after),
+            FlowControl::IndirectBranch => self.jump_anywhere(i, after),
             FlowControl::ConditionalBranch => {
                 self.jump(i, after);
                 self.open.push(next);
@@ -102,6 +103,16 @@ impl<'a> Walk<'a> {
             self.reads(after.held & Places::ALL_REGISTERS); // a call in place of the return
         } else {
             self.reads(after.held);
+        }
+    }
+
+    /// By a table, as a `match` is compiled: to any instruction at which the frame has this size. Without a frame, it may be a call in place of the return.
+    fn jump_anywhere(&mut self, i: &Instruction, after: Arrival) {
+        let function = self.function;
+        let size = function.row(i.ip()).and_then(|row| row.size).filter(|_| !function.is_without_frame(i.ip()));
+        match size {
+            Some(size) => self.open.extend(function.instructions_with_frame(size).map(|at| Arrival { at, ..after })),
+            None => self.reads(after.held),
         }
     }
 
