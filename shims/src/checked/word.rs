@@ -77,10 +77,17 @@ macro_rules! word {
             }
 
             #[track_caller]
+            #[inline]
             pub(crate) fn rmw(&self, what: Rmw, operand: $int, order: Ordering, label: Label) -> $int {
-                if let Some(old) = ops::rmw(self.at(), $width, what, u64::from(operand), order, label) {
-                    return old as $int;
+                match ops::rmw(self.at(), $width, what, u64::from(operand), order, label) {
+                    Some(old) => old as $int,
+                    None => self.really_rmw(what, operand),
                 }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn really_rmw(&self, what: Rmw, operand: $int) -> $int {
                 let new = |old| Some(applied(what, u64::from(old), u64::from(operand)) as $int);
                 let old = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).expect("`new` is total");
                 real::changed(self.at());
@@ -89,10 +96,17 @@ macro_rules! word {
 
             /// Waits until the guard's test holds, updates, and returns the old value.
             #[track_caller]
+            #[inline]
             pub(crate) fn wait(&self, guard: Guard, order: Ordering, label: Label) -> $int {
-                if let Some(old) = ops::wait(self.at(), $width, guard, order, label) {
-                    return old as $int;
+                match ops::wait(self.at(), $width, guard, order, label) {
+                    Some(old) => old as $int,
+                    None => self.really_wait(guard),
                 }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn really_wait(&self, guard: Guard) -> $int {
                 if ops::inert() {
                     return self.attempt(guard).unwrap_or_else(|old| {
                         ops::looked(None);
@@ -147,6 +161,7 @@ impl Word32 {
     }
 
     #[track_caller]
+    #[inline]
     pub(crate) fn load(&self, order: Ordering, label: Label) -> u32 {
         match ops::load(self.at(), Width::W32, order, label) {
             Some(value) => value as u32,
@@ -155,11 +170,18 @@ impl Word32 {
     }
 
     #[track_caller]
+    #[inline]
     pub(crate) fn store(&self, value: u32, order: Ordering, label: Label) {
         if !ops::store(self.at(), Width::W32, u64::from(value), order, label) {
-            self.0.store(value, order);
-            real::changed(self.at());
+            self.really_store(value, order);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn really_store(&self, value: u32, order: Ordering) {
+        self.0.store(value, order);
+        real::changed(self.at());
     }
 
     /// As [`wait`](Self::wait); false when nobody can move, and the caller is to look once more for what it waits for (see [`ops::looked`]).
@@ -177,6 +199,7 @@ impl Word32 {
 
     /// A strong compare-exchange.
     #[track_caller]
+    #[inline]
     pub(crate) fn compare_exchange(
         &self,
         expected: u32,
@@ -188,14 +211,18 @@ impl Word32 {
         let (from, to) = (u64::from(expected), u64::from(new));
         match ops::compare_exchange(self.at(), Width::W32, from, to, success, failure, false, label) {
             Some(done) => done.map(|old| old as u32).map_err(|old| old as u32),
-            None => {
-                let done = self.0.compare_exchange(expected, new, success, failure);
-                if done.is_ok() {
-                    real::changed(self.at());
-                }
-                done
-            }
+            None => self.really_compare_exchange(expected, new, success, failure),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn really_compare_exchange(&self, expected: u32, new: u32, ok: Ordering, failed: Ordering) -> Result<u32, u32> {
+        let done = self.0.compare_exchange(expected, new, ok, failed);
+        if done.is_ok() {
+            real::changed(self.at());
+        }
+        done
     }
 }
 
