@@ -142,7 +142,8 @@ pub(super) fn effects(i: &Instruction, depth: i64, info: &mut InstructionInfoFac
     effects
 }
 
-const EVERY_WORD: Places = Places(!Places::ALL_REGISTERS.0);
+/// All words of the stack.
+pub(super) const EVERY_WORD: Places = Places(!Places::ALL_REGISTERS.0);
 
 #[cfg(test)]
 mod tests {

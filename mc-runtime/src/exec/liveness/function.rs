@@ -82,13 +82,15 @@ impl Function {
         self.rows.iter().find(|row| row.range.contains(&address))
     }
 
-    /// Where the instructions are at which the frame has this size.
-    pub(super) fn instructions_with_frame(&self, size: u64) -> impl Iterator<Item = u64> {
+    /// Where a jump by a table may go to, as a `match` is compiled: any instruction at which the frame has this size.
+    /// `None` if that is not known, or there is no frame: then it may be the call of another function.
+    pub(super) fn arms(&self, jump: &Instruction) -> Option<impl Iterator<Item = u64>> {
+        let size = self.row(jump.ip())?.size.filter(|_| !self.is_without_frame(jump.ip()))?;
         let rows = self.rows.iter().filter(move |row| row.size == Some(size));
-        rows.flat_map(|row| {
+        Some(rows.flat_map(|row| {
             let first = self.instructions.partition_point(|i| i.ip() < row.range.start);
             self.instructions[first..].iter().map(Instruction::ip).take_while(|at| row.range.contains(at))
-        })
+        }))
     }
 
     /// What an unwinding call does.

@@ -1,13 +1,14 @@
 //! Which registers and stack slots of a caller hold values that its code will never read: what a failed retry leaves behind.
 //!
 //! Asked for the address where a thread goes on after a load, this decodes the machine code of the function around it (`function`, `image`), says what
-//! each instruction reads and overwrites (`effects`), which calls do not return (`returns`), and follows every path from there (`walk`). A value
+//! each instruction reads and overwrites (`effects`), where it leads (`flow`), which calls do not return (`returns`), and follows every path from there (`walk`). A value
 //! is dead only if it is overwritten as a whole, before it is read, on all of them. Whatever is not understood reads everything.
 //! The same for the result of an operation, through the callers that it is handed on to (`result`).
 //! Not here: what a dead value is left out of (`spin`), and what is not done for a result that is never read (`unused`).
 
 mod arguments;
 mod effects;
+mod flow;
 mod function;
 mod image;
 mod landing;

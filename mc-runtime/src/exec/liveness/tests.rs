@@ -166,6 +166,17 @@ fn through_a_reference([top, next]: &[Cell<u64>; 2]) -> u64 {
     seen[1]
 }
 
+/// The address of the number is known from the first round on.
+#[inline(never)]
+fn shows_each_time([top, next]: &[Cell<u64>; 2]) -> u64 {
+    let mut shown = 0;
+    while probe(top, 1) < 3 {
+        *black_box(&mut shown) += 1;
+        probe(next, 1);
+    }
+    shown
+}
+
 #[test]
 fn what_is_read_later_is_not_dead() {
     for (f, expected) in [
@@ -175,6 +186,7 @@ fn what_is_read_later_is_not_dead() {
         (adds_floats, 8),
         (passes_on_stack, 3),
         (through_a_reference, 3),
+        (shows_each_time, 3),
     ] {
         let (result, found) = run(f);
         assert_eq!(result, expected, "{found:?}");
@@ -185,6 +197,27 @@ fn what_is_read_later_is_not_dead() {
         kept[0] += other;
     }
     assert_eq!(run(keeps_many).0, kept.iter().fold(0, |all, one| all * 31 + one));
+}
+
+/// The assertion takes the addresses of both, once the loop is over.
+#[inline(never)]
+fn asserts([top, next]: &[Cell<u64>; 2]) -> u64 {
+    loop {
+        let before = probe(top, 1);
+        let (first, second) = (probe(next, 1), probe(next, 0));
+        if before == 2 {
+            assert_eq!(first + 1, second, "nobody else adds");
+            return first;
+        }
+    }
+}
+
+#[test]
+fn what_an_assertion_shows_is_dead_when_it_is_read_again() {
+    let (result, found) = run(asserts);
+    assert_eq!(result, 12);
+    let words: Vec<_> = found.iter().map(|dead| dead.slots().count()).collect();
+    assert!(words.iter().step_by(3).all(|words| *words >= 2), "{words:?}");
 }
 
 /// A `match` on what it has read. Of the two words of its frame, only the first is read later, and in one of three cases.

@@ -1,10 +1,11 @@
 //! Every path from the place where a call returns, with what is not yet overwritten on it.
 
 use super::Places;
-use super::effects::{effects, takes_address};
+use super::effects::{EVERY_WORD, effects, takes_address};
+use super::flow::{go_on, is_call};
 use super::function::{Function, Unwinding};
 use super::returns::Returns;
-use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic};
+use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory};
 
 /// A path has come to an instruction.
 #[derive(Clone, Copy)]
@@ -26,32 +27,52 @@ struct Walk<'a> {
 
 /// What is dead at `start`.
 pub(super) fn dead(function: &Function, start: u64, returns: &mut Returns<'_>) -> Places {
-    let all = Places::with_slots(slots(function, start));
+    let all = Places::with_slots(slots(function, start, returns));
     let seen = vec![None; function.instructions.len()];
     let mut walk = Walk { function, live: Places::NONE, seen, open: Vec::new() };
     walk.open.push(Arrival { at: start, depth: 0, held: all });
-    let mut info = InstructionInfoFactory::new();
+    let (mut info, mut next) = (InstructionInfoFactory::new(), Vec::new());
     while let Some(mut here) = walk.open.pop() {
         let Some(instruction) = walk.enter(&mut here) else { continue };
         let effects = effects(instruction, here.depth, &mut info);
-        walk.reads(here.held & effects.reads);
-        here.held = here.held.without(effects.reads | effects.overwrites);
-        walk.leave(instruction, Arrival { depth: here.depth + effects.moves, ..here }, returns);
+        let reads = if takes_address(instruction) { effects.reads | EVERY_WORD } else { effects.reads };
+        walk.reads(here.held & reads);
+        here.held = here.held.without(reads | effects.overwrites);
+        let after = Arrival { depth: here.depth + effects.moves, ..here };
+        walk.leave(instruction, after);
+        go_on(function, instruction, returns, &mut next);
+        walk.open.extend(next.drain(..).map(|at| Arrival { at, ..after }));
     }
     all.without(walk.live)
 }
 
-/// How many words above the stack pointer can be looked at: none if anybody but the instructions that name them could reach them.
-fn slots(function: &Function, start: u64) -> u32 {
+/// How many words above the stack pointer can be looked at: none if anybody but the instructions that name them could reach them by then.
+fn slots(function: &Function, start: u64, returns: &mut Returns<'_>) -> u32 {
     let elsewhere = |i: &Instruction| {
         let jump = matches!(i.flow_control(), FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch);
         jump && !function.range.contains(&i.near_branch_target()) && !function.is_without_frame(i.ip())
     };
-    if function.instructions.iter().any(|i| takes_address(i) || elsewhere(i)) {
+    if function.instructions.iter().any(elsewhere) || may_know_address(function, start, returns) {
         return 0;
     }
     let Some(row) = function.row(start) else { return 0 };
     row.size.map_or(0, |size| (size.saturating_sub(row.kept) / 8).min(64) as u32)
+}
+
+/// Does a path lead to `start` on which the address of a part of the frame is taken? One that only a panic takes, for its message, does not lead back into a loop.
+fn may_know_address(function: &Function, start: u64, returns: &mut Returns<'_>) -> bool {
+    let mut seen = vec![false; function.instructions.len()];
+    let mut open = Vec::new();
+    for taking in function.instructions.iter().filter(|i| takes_address(i)) {
+        go_on(function, taking, returns, &mut open);
+    }
+    while let Some(at) = open.pop() {
+        let Some(index) = function.index(at).filter(|_| at != start) else { return true };
+        if !std::mem::replace(&mut seen[index], true) {
+            go_on(function, &function.instructions[index], returns, &mut open);
+        }
+    }
+    false
 }
 
 impl<'a> Walk<'a> {
@@ -70,60 +91,42 @@ impl<'a> Walk<'a> {
         (!here.held.is_empty()).then(|| &self.function.instructions[index])
     }
 
-    /// Where control goes after an instruction.
-    fn leave(&mut self, i: &Instruction, after: Arrival, returns: &mut Returns<'_>) {
-        let next = Arrival { at: i.next_ip(), ..after };
-        match i.flow_control() {
-            FlowControl::Next => self.open.push(next),
-            FlowControl::UnconditionalBranch => self.jump(i, after),
-            FlowControl::IndirectBranch => self.jump_anywhere(i, after),
-            FlowControl::ConditionalBranch => {
-                self.jump(i, after);
-                self.open.push(next);
+    /// What is read where control leaves the function after an instruction, or may do so.
+    fn leave(&mut self, i: &Instruction, after: Arrival) {
+        let registers = after.held & Places::ALL_REGISTERS;
+        let is_known = match i.flow_control() {
+            FlowControl::Next | FlowControl::Exception => true,
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+                self.function.range.contains(&i.near_branch_target()) || self.calls_instead(i, registers)
             }
-            FlowControl::Call | FlowControl::IndirectCall if i.mnemonic() == Mnemonic::Call => {
-                self.unwind(i, after);
-                // A call at the very end of a function cannot come back.
-                if next.at != self.function.range.end && returns.may_return(i) {
-                    self.open.push(next);
-                }
+            FlowControl::IndirectBranch => self.function.arms(i).is_some(),
+            FlowControl::Return => {
+                self.reads(registers);
+                true
             }
-            FlowControl::Return => self.reads(after.held & Places::ALL_REGISTERS),
-            FlowControl::Exception => {}
-            FlowControl::Interrupt if i.code() == Code::Int3 => {}
-            _ => self.reads(after.held),
-        }
-    }
-
-    fn jump(&mut self, i: &Instruction, after: Arrival) {
-        let target = i.near_branch_target();
-        if self.function.range.contains(&target) {
-            self.open.push(Arrival { at: target, ..after });
-        } else if target != 0 && self.function.is_without_frame(i.ip()) {
-            self.reads(after.held & Places::ALL_REGISTERS); // a call in place of the return
-        } else {
+            FlowControl::Interrupt => i.code() == Code::Int3,
+            _ => is_call(i),
+        };
+        if !is_known {
             self.reads(after.held);
+        } else if is_call(i) {
+            self.unwind(i, after);
         }
     }
 
-    /// By a table, as a `match` is compiled: to any instruction at which the frame has this size. Without a frame, it may be a call in place of the return.
-    fn jump_anywhere(&mut self, i: &Instruction, after: Arrival) {
-        let function = self.function;
-        let size = function.row(i.ip()).and_then(|row| row.size).filter(|_| !function.is_without_frame(i.ip()));
-        match size {
-            Some(size) => self.open.extend(function.instructions_with_frame(size).map(|at| Arrival { at, ..after })),
-            None => self.reads(after.held),
+    /// Is the jump a call in place of the return?
+    fn calls_instead(&mut self, jump: &Instruction, registers: Places) -> bool {
+        let calls = jump.near_branch_target() != 0 && self.function.is_without_frame(jump.ip());
+        if calls {
+            self.reads(registers);
         }
+        calls
     }
 
     fn unwind(&mut self, call: &Instruction, after: Arrival) {
         match self.function.unwinding(call) {
-            Unwinding::Lands(at) => {
-                if after.depth != 0 {
-                    self.reads(after.held.without(Places::ALL_REGISTERS));
-                }
-                self.open.push(Arrival { at, ..after });
-            }
+            Unwinding::Lands(_) if after.depth == 0 => {}
+            Unwinding::Lands(_) => self.reads(after.held.without(Places::ALL_REGISTERS)),
             Unwinding::Leaves => {
                 let saved = self.function.row(call.next_ip() - 1).map_or(Places::NONE, |row| row.saved);
                 self.reads((after.held & Places::ALL_REGISTERS).without(saved));
