@@ -48,6 +48,7 @@ pub(crate) fn access_plainly<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
 fn enter<R>(f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     let engine = ENGINE.get();
     if engine.is_null() {
+        std::hint::cold_path();
         return None;
     }
     let heap = arena::switch(ptr::null_mut());
@@ -124,7 +125,9 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
         let mut compared = 0;
         let step = with_engine(|e| {
             let step = operation(e);
-            compared = e.compared_below(here);
+            if e.compares_states() {
+                compared = compared_below(e, here);
+            }
             step
         })?;
         if let Step::Done(value) = step {
@@ -141,6 +144,11 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
         std::hint::cold_path();
         return if let Step::Cut = step { cut() } else { None };
     }
+}
+
+#[inline(never)]
+fn compared_below(engine: &Engine, here: usize) -> usize {
+    engine.compared_below(here)
 }
 
 /// The calling thread does not go on, and is not unwound either.

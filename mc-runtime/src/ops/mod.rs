@@ -121,6 +121,7 @@ pub fn choose(n: usize) -> Option<usize> {
 fn choose_as(n: usize, label: Label) -> Option<usize> {
     assert!(n > 0, "a choice among no values");
     if n == 1 {
+        std::hint::cold_path();
         return controlled().then_some(0);
     }
     let site = Some(Location::caller().into());
@@ -179,8 +180,13 @@ pub fn tell_apart(thread: ThreadKey) {
 /// The caller has joined `thread`, and gets this result from it.
 pub fn joined<T>(thread: ThreadKey, result: &T) {
     if size_of::<T>() > 0 {
-        wait_for(|e| e.joined(ThreadId(thread.0), bytes(result)));
+        joined_bytes(thread, bytes(result));
     }
+}
+
+#[inline(never)]
+fn joined_bytes(thread: ThreadKey, result: &[u8]) {
+    wait_for(|e| e.joined(ThreadId(thread.0), result));
 }
 
 fn bytes<T>(of: &T) -> &[u8] {

@@ -105,10 +105,12 @@ impl Builder {
 
     /// The name, which must be one that the system could take.
     #[track_caller]
+    #[inline]
     pub(super) fn checked_name(&self) -> Name {
-        let Some(name) = self.name.as_deref() else { return Name::None };
-        assert!(!name.as_bytes().contains(&0), "thread name may not contain interior null bytes");
-        Name::Given(name.into())
+        match self.name.as_deref() {
+            None => Name::None,
+            Some(name) => Name::given(name),
+        }
     }
 }
 

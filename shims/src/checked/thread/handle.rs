@@ -17,6 +17,15 @@ pub(super) enum Name {
 }
 
 impl Name {
+    /// One that was given, which must be one that the system could take.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    pub(super) fn given(name: &str) -> Self {
+        assert!(!name.as_bytes().contains(&0), "thread name may not contain interior null bytes");
+        Self::Given(name.into())
+    }
+
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -43,6 +52,16 @@ impl Thread {
 
     pub(super) fn checked(key: ThreadKey, name: Name) -> Self {
         Self(Repr::Checked(key, name))
+    }
+
+    /// Drops a handle. As a rule it is of a thread without a name, which has nothing to be dropped.
+    #[inline]
+    pub(super) fn end(self) {
+        if let Repr::Checked(_, Name::None) = self.0 {
+            std::mem::forget(self);
+        } else {
+            drop_named(self);
+        }
     }
 
     /// The park token, if it is a thread of the running execution.
@@ -98,6 +117,12 @@ impl Thread {
             Repr::Checked(_, name) => name.as_str(),
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn drop_named(thread: Thread) {
+    drop(thread);
 }
 
 impl fmt::Debug for Thread {

@@ -110,7 +110,7 @@ impl<T> Started<T> {
                 ops::tell_apart(key);
             }
         }
-        drop(thread);
+        thread.end();
         result.unwrap_or_else(missing)
     }
 
@@ -182,8 +182,7 @@ where
     let scope = scope.map(ScopeData::share);
     let finish = move |result: Result<T>| {
         if result.is_err() {
-            std::hint::cold_path();
-            scope.iter().for_each(|scope| scope.child_panicked());
+            panicked(scope.as_deref());
         }
         if size_of::<T>() == 0 && result.is_ok() {
             ops::returns_nothing(theirs.0.get().cast_const().cast(), size_of::<Option<Result<T>>>());
@@ -192,7 +191,7 @@ where
         unsafe { theirs.0.get().write(Some(result)) };
         drop(theirs);
         if let Some(scope) = scope {
-            leave_scope(&scope);
+            leave_scope(scope);
         }
     };
     if !ops::controlled() {
@@ -203,7 +202,13 @@ where
     let f = Code::new(f);
     f.liken();
     let body = move || {
-        finish(f.run().map_err(ops::caught));
+        finish(match f.run() {
+            Ok(value) => Ok(value),
+            Err(payload) => {
+                std::hint::cold_path();
+                Err(ops::caught(payload))
+            }
+        });
         leave(is_scoped);
     };
     let body: Box<dyn FnOnce() + 'a> = Box::new(body);
@@ -255,8 +260,16 @@ unsafe fn launch_other<'a, T>(
     Ok(Started { runner: Runner::Real(real), thread, packet })
 }
 
+#[cold]
 #[inline(never)]
-fn leave_scope(scope: &ScopeData) {
+fn panicked(scope: Option<&ScopeData>) {
+    if let Some(scope) = scope {
+        scope.child_panicked();
+    }
+}
+
+#[inline(never)]
+fn leave_scope(scope: std::sync::Arc<ScopeData>) {
     scope.real_child_ended();
 }
 

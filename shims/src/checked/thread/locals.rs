@@ -124,9 +124,13 @@ pub(super) fn any_destructor() -> bool {
 
 /// Drops the calling thread's values, the one that was made last first, also those that are made meanwhile.
 pub(crate) fn run_destructors() {
-    if with_list(|list| list.is_empty()).unwrap_or(true) {
-        return;
+    if !with_list(|list| list.is_empty()).unwrap_or(true) {
+        run_all();
     }
+}
+
+#[inline(never)]
+fn run_all() {
     for plain in [0, PLAIN] {
         while let Some((value, free)) = with_list(|list| take_last(list, plain)).flatten() {
             // SAFETY: the list holds boxed values with the function that frees them; this one was just marked as destroyed.

@@ -64,6 +64,7 @@ impl ScopeData {
         Arc::new_cyclic(|this| Self { this: this.clone(), ..Self::default() })
     }
 
+    #[inline(never)]
     pub(super) fn share(&self) -> Arc<Self> {
         self.this.upgrade().expect("its scope owns it")
     }
