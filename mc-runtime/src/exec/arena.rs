@@ -345,6 +345,7 @@ impl Heap {
         blocks.len() < blocks.capacity() && !self.rehearsal
     }
 
+    /// A block, where there [is room](Self::has_room) for what is noted of it; null when the heap is exhausted.
     #[inline(always)]
     fn place(&mut self, layout: Layout) -> *mut u8 {
         let start = self.base + self.current * ARENA;
@@ -384,7 +385,7 @@ impl Heap {
         at as *mut u8
     }
 
-    /// The same, where there must be room for another block first.
+    /// The same, where room may have to be made first.
     fn allocate_with_room(&mut self, layout: Layout) -> *mut u8 {
         self.arenas[self.current].blocks.reserve(1);
         self.place(layout)

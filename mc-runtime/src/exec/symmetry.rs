@@ -182,8 +182,14 @@ impl Engine {
     /// Has any thread a twin? As long as there has been none in any execution, no graph is looked at.
     #[inline(always)]
     fn has_twins(&self) -> bool {
+        self.twins_were_found() && self.explorer.graph.has_twins()
+    }
+
+    /// Was there one in any execution?
+    #[inline(always)]
+    fn twins_were_found(&self) -> bool {
         debug_assert!(self.alike.found || !self.explorer.graph.has_twins(), "twins are found when they are spawned");
-        self.alike.found && self.explorer.graph.has_twins()
+        self.alike.found
     }
 
     /// The running thread has spawned another. `before`: its activity before that.
@@ -398,7 +404,7 @@ impl Engine {
     /// The running execution is over: does it show that symmetric ones must not be left out?
     #[inline]
     pub(super) fn loses_symmetric(&mut self) -> bool {
-        self.alike.found && self.loses_twins()
+        self.twins_were_found() && self.loses_twins()
     }
 
     #[inline(never)]

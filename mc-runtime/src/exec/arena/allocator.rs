@@ -77,7 +77,7 @@ pub(crate) fn is_installed() -> bool {
 #[derive(Debug, Default)]
 pub struct Allocator;
 
-// SAFETY: blocks come from the system's allocator, or from `Heap::allocate`, which never hands out memory twice while it is in use;
+// SAFETY: blocks come from the system's allocator, or from `Heap::place`, which never hands out memory twice while it is in use;
 // which of the two a block is from is told by its address. Nothing here unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
