@@ -82,25 +82,29 @@ impl Function {
         self.rows.iter().find(|row| row.range.contains(&address))
     }
 
-    /// Where a jump by a table may go to, as a `match` is compiled: any instruction at which the frame has this size.
-    /// `None` if that is not known, or there is no frame: then it may be the call of another function.
-    pub(super) fn arms(&self, jump: &Instruction) -> Option<impl Iterator<Item = u64>> {
-        let size = self.row(jump.ip())?.size.filter(|_| !self.is_without_frame(jump.ip()))?;
-        let rows = self.rows.iter().filter(move |row| row.size == Some(size));
-        Some(rows.flat_map(|row| {
-            let first = self.instructions.partition_point(|i| i.ip() < row.range.start);
-            self.instructions[first..].iter().map(Instruction::ip).take_while(|at| row.range.contains(at))
-        }))
-    }
-
     /// What an unwinding call does.
     pub(super) fn unwinding(&self, call: &Instruction) -> Unwinding {
         self.landings.of(call.next_ip() - 1).map_or(Unwinding::Leaves, Unwinding::Lands)
     }
 
-    /// Is the frame given up again at this instruction, so that a jump elsewhere is the call of another function?
-    pub(super) fn is_without_frame(&self, address: u64) -> bool {
-        self.row(address).is_some_and(|row| row.size == Some(8))
+    /// Is the address in it?
+    pub(super) fn has(&self, address: u64) -> bool {
+        self.range.contains(&address)
+    }
+
+    /// Is the frame made here, as against in another part of a function that the compiler has split?
+    pub(super) fn makes_frame(&self) -> bool {
+        self.instructions.first().is_some_and(|first| self.is_without_frame(first))
+    }
+
+    /// Is a jump out of the function the call of another one, in place of the return? The frame is given up by then.
+    pub(super) fn calls_instead(&self, jump: &Instruction) -> bool {
+        jump.near_branch_target() != 0 && self.is_without_frame(jump)
+    }
+
+    /// Is there no frame yet, or no more, at this instruction?
+    pub(super) fn is_without_frame(&self, i: &Instruction) -> bool {
+        self.row(i.ip()).is_some_and(|row| row.size == Some(8))
     }
 }
 

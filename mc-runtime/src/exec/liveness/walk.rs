@@ -5,7 +5,7 @@ use super::effects::{EVERY_WORD, effects, takes_address};
 use super::flow::{go_on, is_call};
 use super::function::{Function, Unwinding};
 use super::returns::Returns;
-use iced_x86::{Code, FlowControl, Instruction, InstructionInfoFactory};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 
 /// A path has come to an instruction.
 #[derive(Clone, Copy)]
@@ -39,8 +39,11 @@ pub(super) fn dead(function: &Function, start: u64, returns: &mut Returns<'_>) -
         walk.reads(here.held & reads);
         here.held = here.held.without(reads | effects.overwrites);
         let after = Arrival { depth: here.depth + effects.moves, ..here };
-        walk.leave(instruction, after);
-        go_on(function, instruction, returns, &mut next);
+        if go_on(function, instruction, returns, &mut next) {
+            walk.leave(instruction, after);
+        } else {
+            walk.reads(after.held);
+        }
         walk.open.extend(next.drain(..).map(|at| Arrival { at, ..after }));
     }
     all.without(walk.live)
@@ -48,11 +51,16 @@ pub(super) fn dead(function: &Function, start: u64, returns: &mut Returns<'_>) -
 
 /// How many words above the stack pointer can be looked at: none if anybody but the instructions that name them could reach them by then.
 fn slots(function: &Function, start: u64, returns: &mut Returns<'_>) -> u32 {
-    let elsewhere = |i: &Instruction| {
-        let jump = matches!(i.flow_control(), FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch);
-        jump && !function.range.contains(&i.near_branch_target()) && !function.is_without_frame(i.ip())
+    // To another part of the function, which may take an address and come back.
+    let elsewhere = |i: &Instruction| match i.flow_control() {
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            !function.has(i.near_branch_target()) && !function.calls_instead(i)
+        }
+        FlowControl::IndirectBranch => !function.is_without_frame(i),
+        _ => is_call(i) && matches!(function.unwinding(i), Unwinding::Lands(at) if !function.has(at)),
     };
-    if function.instructions.iter().any(elsewhere) || may_know_address(function, start, returns) {
+    let is_whole = function.makes_frame() && !function.instructions.iter().any(elsewhere);
+    if !is_whole || may_know_address(function, start, returns) {
         return 0;
     }
     let Some(row) = function.row(start) else { return 0 };
@@ -63,16 +71,15 @@ fn slots(function: &Function, start: u64, returns: &mut Returns<'_>) -> u32 {
 fn may_know_address(function: &Function, start: u64, returns: &mut Returns<'_>) -> bool {
     let mut seen = vec![false; function.instructions.len()];
     let mut open = Vec::new();
-    for taking in function.instructions.iter().filter(|i| takes_address(i)) {
-        go_on(function, taking, returns, &mut open);
-    }
-    while let Some(at) = open.pop() {
+    let mut is_followed =
+        function.instructions.iter().filter(|i| takes_address(i)).all(|i| go_on(function, i, returns, &mut open));
+    while let (true, Some(at)) = (is_followed, open.pop()) {
         let Some(index) = function.index(at).filter(|_| at != start) else { return true };
         if !std::mem::replace(&mut seen[index], true) {
-            go_on(function, &function.instructions[index], returns, &mut open);
+            is_followed = go_on(function, &function.instructions[index], returns, &mut open);
         }
     }
-    false
+    !is_followed
 }
 
 impl<'a> Walk<'a> {
@@ -94,33 +101,16 @@ impl<'a> Walk<'a> {
     /// What is read where control leaves the function after an instruction, or may do so.
     fn leave(&mut self, i: &Instruction, after: Arrival) {
         let registers = after.held & Places::ALL_REGISTERS;
-        let is_known = match i.flow_control() {
-            FlowControl::Next | FlowControl::Exception => true,
+        match i.flow_control() {
+            FlowControl::Return => self.reads(registers),
             FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
-                self.function.range.contains(&i.near_branch_target()) || self.calls_instead(i, registers)
+                if !self.function.has(i.near_branch_target()) {
+                    self.reads(registers); // of another function, which is called in place of the return
+                }
             }
-            FlowControl::IndirectBranch => self.function.arms(i).is_some(),
-            FlowControl::Return => {
-                self.reads(registers);
-                true
-            }
-            FlowControl::Interrupt => i.code() == Code::Int3,
-            _ => is_call(i),
-        };
-        if !is_known {
-            self.reads(after.held);
-        } else if is_call(i) {
-            self.unwind(i, after);
+            _ if is_call(i) => self.unwind(i, after),
+            _ => {}
         }
-    }
-
-    /// Is the jump a call in place of the return?
-    fn calls_instead(&mut self, jump: &Instruction, registers: Places) -> bool {
-        let calls = jump.near_branch_target() != 0 && self.function.is_without_frame(jump.ip());
-        if calls {
-            self.reads(registers);
-        }
-        calls
     }
 
     fn unwind(&mut self, call: &Instruction, after: Arrival) {
