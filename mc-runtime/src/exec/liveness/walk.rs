@@ -103,10 +103,11 @@ impl<'a> Walk<'a> {
         let registers = after.held & Places::ALL_REGISTERS;
         match i.flow_control() {
             FlowControl::Return => self.reads(registers),
-            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
-                if !self.function.has(i.near_branch_target()) {
-                    self.reads(registers); // of another function, which is called in place of the return
-                }
+            // The call of another function in place of the return.
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+                if !self.function.has(i.near_branch_target()) =>
+            {
+                self.reads(registers);
             }
             _ if is_call(i) => self.unwind(i, after),
             _ => {}
