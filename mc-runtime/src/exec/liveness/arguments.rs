@@ -34,7 +34,7 @@ pub(super) fn unused(function: &Function) -> u8 {
         live |= held & reads;
         let held = held & !reads & !overwrites;
         let target = i.near_branch_target();
-        let inside = function.range.contains(&target);
+        let inside = function.has(target);
         match i.flow_control() {
             FlowControl::Next => open.push((i.next_ip(), held)),
             FlowControl::UnconditionalBranch if inside => open.push((target, held)),

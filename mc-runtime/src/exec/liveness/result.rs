@@ -1,6 +1,7 @@
 //! What becomes of the result of a call that returned: is it ever read?
 
 use super::effects::defines_register;
+use super::flow::is_call;
 use super::function::Function;
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register,
@@ -37,13 +38,13 @@ pub(super) fn fate(function: &Function, start: u64) -> Fate {
         let (target, next) = (instruction.near_branch_target(), instruction.next_ip());
         match instruction.flow_control() {
             FlowControl::Next => open.push(next),
-            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch if !function.range.contains(&target) => {
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch if !function.has(target) => {
                 return Fate::Used;
             }
             FlowControl::UnconditionalBranch => open.push(target),
             FlowControl::ConditionalBranch => open.extend([target, next]),
             // Who is called puts a result of its own there, and so does who unwinds.
-            FlowControl::Call | FlowControl::IndirectCall if instruction.mnemonic() == Mnemonic::Call => {}
+            _ if is_call(instruction) => {}
             FlowControl::Exception => {}
             FlowControl::Return => returns = true,
             _ => return Fate::Used,

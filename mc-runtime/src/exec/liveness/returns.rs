@@ -60,10 +60,9 @@ impl<'a> Returns<'a> {
 fn may_return(image: &Image, start: u64) -> bool {
     let Some(function) = Function::around(image, start).filter(|f| f.range.start == start) else { return true };
     let ends = function.instructions.last().map(Instruction::flow_control);
-    let inside = |i: &Instruction| i.near_branch_target() != 0 && function.range.contains(&i.near_branch_target());
     let leaves = |i: &Instruction| match i.flow_control() {
         FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall | FlowControl::Exception => false,
-        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => !inside(i),
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => !function.has(i.near_branch_target()),
         FlowControl::Interrupt => i.code() != Code::Int3,
         _ => true,
     };
