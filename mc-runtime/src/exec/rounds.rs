@@ -175,9 +175,11 @@ impl Engine {
     /// How many bytes below an address of the running stack must be as new, because they may become part of a state.
     #[inline]
     pub(crate) fn compared_below(&self, here: usize) -> usize {
-        if !self.loops.any() {
-            return 0;
-        }
+        if self.compares_states() { self.reached_below(here) } else { 0 }
+    }
+
+    #[inline(never)]
+    fn reached_below(&self, here: usize) -> usize {
         // Nothing is compared before an event that is still to come, and will have an effect.
         let settled = (1..=self.me_ref().settled).contains(&self.me_ref().position);
         let reaches = !settled && self.stack.base - self.loops.deepest() < here;

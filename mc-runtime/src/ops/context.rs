@@ -125,9 +125,7 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
         let mut compared = 0;
         let step = with_engine(|e| {
             let step = operation(e);
-            if e.compares_states() {
-                compared = compared_below(e, here);
-            }
+            compared = e.compared_below(here);
             step
         })?;
         if let Step::Done(value) = step {
@@ -144,11 +142,6 @@ fn wait_or<T>(mut operation: impl FnMut(&mut Engine) -> Step<T>, cut: impl Fn() 
         std::hint::cold_path();
         return if let Step::Cut = step { cut() } else { None };
     }
-}
-
-#[inline(never)]
-fn compared_below(engine: &Engine, here: usize) -> usize {
-    engine.compared_below(here)
 }
 
 /// The calling thread does not go on, and is not unwound either.
