@@ -19,6 +19,8 @@ pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String>
         settings.push(format!("profile.{profile}.package.mc-runtime.debug-assertions=false"));
         settings.push(format!("profile.{profile}.package.mc-runtime.overflow-checks=false"));
         settings.push(format!("profile.{profile}.package.mc-runtime.codegen-units=1"));
+        // Half as long again would it take to compile; nobody steps through it.
+        settings.push(format!("profile.{profile}.package.mc-runtime.debug=false"));
     }
     settings
 }
