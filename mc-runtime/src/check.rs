@@ -290,7 +290,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             Ending::Complete => self.executions += 1,
             Ending::Blocked => self.blocked += 1,
             Ending::TooLong => self.too_long += 1,
-            Ending::Dropped => {}
             Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
         }
         self.report_progress();

@@ -40,7 +40,7 @@ impl Engine {
         match self {
             Engine { restart: true, .. } => Ending::Restart,
             Engine { failure: Some(_), .. } => Ending::Failed,
-            Engine { dropped: true, .. } => Ending::Dropped,
+            Engine { dropped: true, .. } => Ending::Blocked,
             _ => Ending::TooLong,
         }
     }

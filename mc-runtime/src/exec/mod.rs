@@ -164,10 +164,8 @@ pub(crate) struct Found {
 pub(crate) enum Ending {
     /// Every thread ended.
     Complete,
-    /// Some thread waits for ever, and that is no failure of its own.
+    /// Some thread waits for ever, and that is no failure of its own; or it does so at an old value, and was cut because no other execution comes from this one.
     Blocked,
-    /// It led nowhere: some thread waits at an old value, and no other execution comes from this one.
-    Dropped,
     /// `Engine::failure` says what failed.
     Failed,
     /// It grew past the limit on events.
