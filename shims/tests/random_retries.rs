@@ -47,6 +47,10 @@ enum Shape {
     LooksAgain,
     /// ... and says that it did.
     SaysThatItLooks,
+    /// It loads in each round, and does not look at what a failed exchange has seen, ...
+    LoadsFirst,
+    /// ... and loads the other location too.
+    LoadsBoth,
     /// std's own.
     Std,
 }
@@ -208,6 +212,21 @@ macro_rules! retry {
                     }
                 }
             }
+            Shape::LoadsFirst => loop {
+                let old = location.load($load);
+                let Some(new) = becomes[old] else { return 16 + old };
+                if location.compare_exchange(old, new, $success, $failure).is_ok() {
+                    return old;
+                }
+            },
+            Shape::LoadsBoth => loop {
+                let old = location.load($load);
+                let seen = other.load($load);
+                let Some(new) = becomes[(old + seen) % 4] else { return 16 + old };
+                if location.compare_exchange(old, new, $success, $failure).is_ok() {
+                    return old * 4 + seen;
+                }
+            },
             Shape::Std => match location.fetch_update($success, $failure, |old| becomes[old]) {
                 Ok(old) => old,
                 Err(old) => 16 + old,
@@ -244,10 +263,10 @@ impl Chance {
 
     fn update(&mut self) -> Step {
         use Shape::{
-            Counts, CountsElsewhere, Fences, GivesUp, LoadsAgain, LoadsTheSame, LoadsTwice, LooksAgain, LooksAround,
-            Plain, Remembers, SaysThatItLooks, Std, Weak, WritesWhatItRemembers,
+            Counts, CountsElsewhere, Fences, GivesUp, LoadsAgain, LoadsBoth, LoadsFirst, LoadsTheSame, LoadsTwice,
+            LooksAgain, LooksAround, Plain, Remembers, SaysThatItLooks, Std, Weak, WritesWhatItRemembers,
         };
-        const SHAPES: [Shape; 18] = [
+        const SHAPES: [Shape; 21] = [
             Plain,
             Plain,
             Plain,
@@ -265,6 +284,9 @@ impl Chance {
             LoadsTheSame,
             LooksAgain,
             SaysThatItLooks,
+            LoadsFirst,
+            LoadsFirst,
+            LoadsBoth,
             Std,
         ];
         let add = 1 + self.below(3);

@@ -11,8 +11,9 @@ use super::thread::{Open, State, Waiting};
 use super::{Engine, Guide, Step};
 use crate::explore::Reading;
 use crate::graph::Site;
+use crate::graph::event::Event;
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BlockReason, Code, NO_ROUND, Operation};
+use crate::operation::{BY_CHANCE, BlockReason, Code, NO_ROUND, Operation};
 
 impl Engine {
     /// Is the read that the running thread is about to add to be tried?
@@ -150,6 +151,23 @@ impl Engine {
             debug_assert!(read.is_some(), "the newest write can always be read");
             self.executed_event(self.next_event());
             let _: Step<()> = self.block(BlockReason::Spin, 1, w.site);
+        }
+    }
+
+    /// The running thread stops after a round of so many reads, of which the last is a compare-exchange that has failed and does not acquire. Had it read an older write of the same value, or of any at which it
+    /// fails if nobody reads what it gave, the thread would have done the same, and be dropped ([`Engine::is_hopeless`]).
+    pub(super) fn forget_failures(&mut self, reads: u32) {
+        let me = self.me_ref();
+        let (Some(last), Some(round)) = (me.position.checked_sub(1), me.rounds.recent().next()) else { return };
+        let id = self.current().event(last);
+        let Event { operation, writes, .. } = self.explorer.graph.event(id);
+        let has_failed = operation.code == Code::CompareExchange && !writes && reads < BY_CHANCE;
+        let is_of_round = round.asked.1 == *operation && round.site == self.explorer.graph.site(id);
+        let learns_nothing = !operation.order(false).acquires() && me.rounds.touched.is_empty();
+        if has_failed && is_of_round && learns_nothing && self.leaves_awaits_out() {
+            // Where the round goes on as if an earlier read had seen what this one has, the value matters even so.
+            let any_value = me.rounds.comes_back && round.is_unused;
+            self.explorer.forget_failures(id, any_value);
         }
     }
 

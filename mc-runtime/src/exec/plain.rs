@@ -225,9 +225,12 @@ impl Engine {
             Some(_) => return self.diverged(id, "the thread stops here", site),
             None => {
                 or_return!(self.leaves_twin(id, &operation));
-                if reason == BlockReason::Spin && self.is_hopeless(reads) {
-                    (self.dropped, self.cutting) = (true, true);
-                    return self.cut_step();
+                if reason == BlockReason::Spin {
+                    self.forget_failures(reads);
+                    if self.is_hopeless(reads) {
+                        (self.dropped, self.cutting) = (true, true);
+                        return self.cut_step();
+                    }
                 }
                 self.explorer.graph.add_plain(self.current(), &operation, 0, site);
             }

@@ -55,6 +55,7 @@ impl Engine {
                     return None;
                 }
                 let thread = self.threads.me();
+                thread.rounds.comes_back = true;
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
                     thread.repeats = Some(reads);
                     return None;
@@ -79,6 +80,7 @@ impl Engine {
         if !rounds.goes_on() {
             rounds.pass(&new);
         }
+        self.note_unused(&new);
     }
 
     /// As [`Engine::remember_round`], where the state is kept.
@@ -87,6 +89,15 @@ impl Engine {
         self.find_shared();
         let around = Around { base: self.stack.base, shared: &self.shared };
         self.loops.remember(&mut self.threads.me().rounds, new, around);
+        self.note_unused(&new);
+    }
+
+    /// See [`Round::is_unused`](super::spin::Round::is_unused), of exchanges for which that is asked.
+    fn note_unused(&mut self, new: &Arrival<'_>) {
+        let is_asked = new.asked.1.code == Code::CompareExchange && self.compares_states();
+        if is_asked && self.loops.is_unused(new.frame.code, new.frame.stack(), self.stack.base) {
+            self.me().rounds.last_is_unused();
+        }
     }
 
     /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
@@ -98,6 +109,7 @@ impl Engine {
         let new = Arrival { site, asked: (at, *operation), frame };
         if !self.loops.keeps(site) || ends() && !self.is_before_equal() {
             self.me().rounds.pass(&new);
+            self.note_unused(&new);
         } else if !self.guide.decides() {
             self.keep_round(new);
         }

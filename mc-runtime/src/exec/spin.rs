@@ -29,6 +29,8 @@ pub(crate) struct Rounds {
     kept: bool,
     /// A round that led nowhere was not left out.
     has_kept: bool,
+    /// The last round that led nowhere came back to the load that it began with.
+    pub(super) comes_back: bool,
     /// How many bytes of states were copied since it was last looked at how much memory they take.
     copied: usize,
     /// What was touched otherwise, in some round: where, and how many bytes.
@@ -49,6 +51,8 @@ pub(super) struct Round {
     pub image: Vec<u8>,
     /// It was of a weak compare-exchange, which failed for no reason.
     pub by_chance: bool,
+    /// Nobody reads what it gave.
+    pub is_unused: bool,
 }
 
 impl Rounds {
@@ -68,6 +72,13 @@ impl Rounds {
     pub(super) fn failed_by_chance(&mut self) {
         if let Some(last) = self.made.checked_sub(1) {
             self.rounds[last % LONGEST].by_chance = true;
+        }
+    }
+
+    /// Nobody reads what the last load gave.
+    pub(super) fn last_is_unused(&mut self) {
+        if let Some(last) = self.made.checked_sub(1) {
+            self.rounds[last % LONGEST].is_unused = true;
         }
     }
 
@@ -166,7 +177,7 @@ impl Rounds {
         (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
         round.own.clear();
         round.image.clear();
-        round.by_chance = false;
+        (round.by_chance, round.is_unused) = (false, false);
         round
     }
 
@@ -204,7 +215,16 @@ impl Rounds {
         if at == self.rounds.len() {
             let asked = (0, Operation::plain(Code::Load));
             let (own, shared, image) = Default::default();
-            self.rounds.push(Round { site: None, stack: 0, asked, own, shared, image, by_chance: false });
+            self.rounds.push(Round {
+                site: None,
+                stack: 0,
+                asked,
+                own,
+                shared,
+                image,
+                by_chance: false,
+                is_unused: false,
+            });
         }
         &mut self.rounds[at]
     }

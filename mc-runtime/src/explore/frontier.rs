@@ -200,6 +200,20 @@ impl Frontier {
         self.items.truncate(len);
     }
 
+    /// Depth first: of the items that were added last, as long as they are `of` something, forgets those that are not to be kept.
+    pub(super) fn retain_last(&mut self, of: impl Fn(&Item) -> bool, keep: impl Fn(&Item) -> bool) {
+        let others = self.items.iter().rposition(|item| !of(item)).map_or(0, |last| last + 1);
+        let first = self.base.max(others);
+        let mut kept = first;
+        for at in first..self.items.len() {
+            if keep(&self.items[at]) {
+                self.items[kept] = self.items[at];
+                kept += 1;
+            }
+        }
+        self.items.truncate(kept);
+    }
+
     /// Adds an item of the running graph.
     pub(super) fn push(&mut self, graph: &Graph, item: Item) {
         let priority = match &mut self.discipline {

@@ -271,6 +271,20 @@ impl Explorer {
         }
     }
 
+    /// The compare-exchange `at`, which was added last of the accesses, has failed, and its thread has stopped: at older writes at which it fails it would do the same. If `any_value`; otherwise where these
+    /// have the same one.
+    pub(crate) fn forget_failures(&mut self, at: EventId, any_value: bool) {
+        let graph = &self.graph;
+        let event = graph.event(at);
+        let value = |write| graph.value(event.location, write);
+        let fails =
+            |write| event.operation.result(value(write)).is_none() && (any_value || value(write) == value(event.rf));
+        self.frontier.retain_last(
+            |item| matches!(item, Item::ReadFrom { at: other, .. } if *other == at),
+            |item| !matches!(item, Item::ReadFrom { write, .. } if fails(*write)),
+        );
+    }
+
     /// Nobody can move, and `thread` waits with a guarded update, or a compare-exchange that has read the values `tried` in vain: it may still have
     /// come before others.
     pub(crate) fn add_overtakes(

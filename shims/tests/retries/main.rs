@@ -17,6 +17,7 @@ mod common;
 mod detected;
 mod loops;
 mod newer;
+mod older;
 mod values;
 
 use std::env;
