@@ -52,7 +52,9 @@ fn executions_go_on_only_where_that_is_asked_for() {
 /// Nobody can say there whose a static is, and those of the checker must not be put back.
 #[test]
 fn a_stripped_executable_has_no_snapshots() {
-    let fixture = Fixture::with_env(fixture("long"), "CARGO_PROFILE_DEV_STRIP", "true");
+    let fixture = fixture("long");
+    // As `strip = true` does, without compiling all else again.
+    fixture.write("build.rs", "fn main() { println!(\"cargo::rustc-link-arg=-s\") }");
     let run = checked(&fixture, "5");
     assert_eq!(test(&run, BEGINS)["verdict"], "proved", "{}\n{}", run.stdout, run.stderr);
 }
