@@ -311,7 +311,9 @@ impl Engine {
             }
         }
         self.trace(id, site, old);
-        Step::Done(Accessed { old, wrote })
+        // With the axioms, whoever reads it nevertheless is found out.
+        let is_unused = cfg!(feature = "axioms") && !wrote && self.is_unused(id);
+        Step::Done(Accessed { old: if is_unused { !old } else { old }, wrote })
     }
 
     /// The access is of memory that was freed.

@@ -11,7 +11,6 @@ use super::thread::{Open, State, Waiting};
 use super::{Engine, Guide, Step};
 use crate::explore::Reading;
 use crate::graph::Site;
-use crate::graph::event::Event;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{BY_CHANCE, BlockReason, Code, NO_ROUND, Operation};
 
@@ -157,18 +156,30 @@ impl Engine {
     /// The running thread stops after a round of so many reads, of which the last is a compare-exchange that has failed and does not acquire. Had it read an older write of the same value, or of any at which it
     /// fails if nobody reads what it gave, the thread would have done the same, and be dropped ([`Engine::is_hopeless`]).
     pub(super) fn forget_failures(&mut self, reads: u32) {
-        let me = self.me_ref();
-        let (Some(last), Some(round)) = (me.position.checked_sub(1), me.rounds.recent().next()) else { return };
-        let id = self.current().event(last);
-        let Event { operation, writes, .. } = self.explorer.graph.event(id);
-        let has_failed = operation.code == Code::CompareExchange && !writes && reads < BY_CHANCE;
-        let is_of_round = round.asked.1 == *operation && round.site == self.explorer.graph.site(id);
-        let learns_nothing = !operation.order(false).acquires() && me.rounds.touched.is_empty();
-        if has_failed && is_of_round && learns_nothing && self.leaves_awaits_out() {
-            // Where the round goes on as if an earlier read had seen what this one has, the value matters even so.
-            let any_value = me.rounds.comes_back && round.is_unused;
-            self.explorer.forget_failures(id, any_value);
+        if !self.leaves_awaits_out() || !self.loops.leaves_retries_out() || reads >= BY_CHANCE {
+            return;
         }
+        let me = self.me_ref();
+        let Some(last) = me.position.checked_sub(1).map(|last| self.current().event(last)) else { return };
+        let event = self.explorer.graph.event(last);
+        let has_failed = event.operation.code == Code::CompareExchange && !event.writes;
+        let learns_nothing = !event.order().acquires() && me.rounds.touched.is_empty();
+        if has_failed && learns_nothing && self.is_of_last_round(last) {
+            // Where the round goes on as if an earlier read had seen what this one has, the value matters even so.
+            let any_value = me.comes_back && me.repeats.is_some() && self.is_unused(last);
+            self.explorer.forget_failures(last, any_value);
+        }
+    }
+
+    /// Is the access the last one that is remembered of a round?
+    fn is_of_last_round(&self, id: EventId) -> bool {
+        let (site, operation) = (self.explorer.graph.site(id), self.explorer.graph.event(id).operation);
+        self.me_ref().rounds.recent().next().is_some_and(|round| round.site == site && round.asked.1 == operation)
+    }
+
+    /// Does nobody read what the access, the running thread's last one, has given? As far as that is asked.
+    pub(super) fn is_unused(&self, id: EventId) -> bool {
+        self.is_of_last_round(id) && self.me_ref().rounds.recent().next().is_some_and(|round| round.is_unused)
     }
 
     /// The running thread stops after a round of so many reads. Is it stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks

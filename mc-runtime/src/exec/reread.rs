@@ -40,7 +40,7 @@ impl Engine {
     pub(super) fn repeats_reads(&mut self, reads: u32) {
         if self.leaves_out(reads) {
             let me = self.me();
-            me.rounds.comes_back = false;
+            me.comes_back = false;
             me.repeats = Some(me.rounds.in_vain(reads));
         }
     }

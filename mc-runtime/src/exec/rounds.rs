@@ -55,7 +55,7 @@ impl Engine {
                     return None;
                 }
                 let thread = self.threads.me();
-                thread.rounds.comes_back = true;
+                thread.comes_back = true;
                 let Some(open) = thread.open.take_if(|_| reads == 1) else {
                     thread.repeats = Some(reads);
                     return None;
@@ -92,9 +92,11 @@ impl Engine {
         self.note_unused(&new);
     }
 
-    /// See [`Round::is_unused`](super::spin::Round::is_unused), of exchanges for which that is asked.
+    /// See [`Round::is_unused`](super::spin::Round::is_unused), which is asked of exchanges that do not acquire where they fail.
     fn note_unused(&mut self, new: &Arrival<'_>) {
-        let is_asked = new.asked.1.code == Code::CompareExchange && self.compares_states();
+        let operation = &new.asked.1;
+        let may_matter = operation.code == Code::CompareExchange && !operation.order(false).acquires();
+        let is_asked = may_matter && self.compares_states();
         if is_asked && self.loops.is_unused(new.frame.code, new.frame.stack(), self.stack.base) {
             self.me().rounds.last_is_unused();
         }

@@ -29,8 +29,6 @@ pub(crate) struct Rounds {
     kept: bool,
     /// A round that led nowhere was not left out.
     has_kept: bool,
-    /// The last round that led nowhere came back to the load that it began with.
-    pub(super) comes_back: bool,
     /// How many bytes of states were copied since it was last looked at how much memory they take.
     copied: usize,
     /// What was touched otherwise, in some round: where, and how many bytes.

@@ -125,6 +125,8 @@ pub(crate) struct Thread {
     pub joined: usize,
     /// It came to that access with the state of an earlier round, of so many reads; or it stops before its next event for another reason: [`NO_ROUND`](crate::operation::NO_ROUND).
     pub repeats: Option<u32>,
+    /// If it [repeats](Self::repeats): it came to the access with which the round had begun.
+    pub comes_back: bool,
     /// Events and tracked accesses, see `ops::activity`.
     pub activity: u64,
     /// Its stack.
@@ -282,6 +284,7 @@ impl Default for Thread {
             left: Vec::new(),
             entered: false,
             repeats: None,
+            comes_back: false,
             open: None,
             tried: Vec::new(),
             unreadable: Vec::new(),
@@ -402,7 +405,7 @@ impl Thread {
             state, position, joined, suspender, suspended_at, name, stack_size, locals, drawn, clock, sleeps, activity, row, likeness,
             is_told_apart, result, has_result, waiting, has_time_out, entered, tried, unreadable, spurious, weak,
             weakly_failed, failed, strays, wakeups, woken, unlooked, acquired, panicked, raised, inert, only_inert
-            but words, fiber, spare, body, settled, rounds, left, repeats, open,
+            but words, fiber, spare, body, settled, rounds, left, repeats, comes_back, open,
             #[cfg(feature = "unmodified")] repeated,
             #[cfg(feature = "unmodified")] returned,
             #[cfg(feature = "unmodified")] calls,

@@ -277,11 +277,14 @@ impl Explorer {
         let graph = &self.graph;
         let event = graph.event(at);
         let value = |write| graph.value(event.location, write);
-        let fails =
-            |write| event.operation.result(value(write)).is_none() && (any_value || value(write) == value(event.rf));
+        let newest = graph.mo_max(event.location);
+        let is_left_out = |write| {
+            let fails = event.operation.result(value(write)).is_none();
+            write != newest && fails && (any_value || value(write) == value(event.rf))
+        };
         self.frontier.retain_last(
             |item| matches!(item, Item::ReadFrom { at: other, .. } if *other == at),
-            |item| !matches!(item, Item::ReadFrom { write, .. } if fails(*write)),
+            |item| !matches!(item, Item::ReadFrom { write, .. } if is_left_out(*write)),
         );
     }
 
