@@ -85,7 +85,7 @@ fn setting(option: &Written) -> syn::Result<Setting> {
 fn text(name: &str, form: Form, lit: &Lit) -> syn::Result<String> {
     let text = match lit {
         Lit::Int(number) if form.takes_numbers() && matches!(number.suffix(), "" | "u64") => {
-            let above = if form == Form::Number { 0 } else { 1 };
+            let above = if matches!(form, Form::Number | Form::Times) { 0 } else { 1 };
             number.base10_parse::<u64>().ok().filter(|number| *number >= above).map(|number| number.to_string())
         }
         Lit::Str(string) if form.takes_strings() => Some(string.value()).filter(|text| form.accepts(text)),

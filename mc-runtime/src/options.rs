@@ -198,7 +198,7 @@ pub struct Options {
     pub max_failures: u64,
     /// At most this many items in the frontier (`bfs`, `random`).
     pub queue_limit: Option<(u64, Drop)>,
-    /// Milliseconds without an operation after which an execution counts as a hang.
+    /// Milliseconds without an operation after which an execution counts as a hang; ten times as many where the thread still accesses plain memory that the checker is told of, or gives hints.
     pub hang_limit: u64,
     /// Panics of spawned threads are part of the test (they are given to `join`), not a failure.
     pub allow_panics: bool,

@@ -195,9 +195,13 @@ impl Engine {
         let site = site.filter(|_| event.operation.label != Label::ThreadDone);
         let mut told = self.trace_event(id.thread, text, site);
         if event.reads() && !event.writes && event.operation.label == Label::Atomic {
-            let newest = graph.value(event.location, graph.mo_max(event.location));
-            if graph.mo_max(event.location) != event.rf && newest != old {
-                told.note = Some(format!("stale: {newest} exists"));
+            let newest = graph.mo_max(event.location);
+            if newest != event.rf {
+                told.note = Some(match graph.value(event.location, newest) {
+                    value if value != old => format!("stale: {value} exists"),
+                    value if event.rf.is_init() => format!("stale: the first {value}, a newer one exists"),
+                    value => format!("stale: an older {value}, a newer one exists"),
+                });
             }
         }
         told

@@ -90,7 +90,7 @@ pub fn choose_from<T>(items: &[T]) -> &T {
     &items[pick(items.len())]
 }
 
-/// Drops the execution unless `condition` holds: nothing that comes after it is checked or reported.
+/// Drops the execution unless `condition` holds: nothing that comes after it is checked or reported. Where it holds in no execution, nothing is proved (`BOUNDED`).
 ///
 /// # Panics
 /// When the condition does not hold and no checker runs: there is no other execution to go on with.

@@ -240,3 +240,9 @@ fn a_waker_is_used_or_dropped_once_under_stress() {
     drop(places);
     assert_eq!(LIVE.load(Relaxed), 0);
 }
+
+/// That it compiles is the test.
+#[mc::test(seed = 0, spurious_failures = 0, spurious_wakeups = 0, snapshots = 0)]
+fn options_that_may_be_none_may_be_0() {
+    assert_eq!(thread::spawn(|| 1).join().unwrap(), 1);
+}

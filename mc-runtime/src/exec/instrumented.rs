@@ -94,7 +94,7 @@ impl Engine {
     /// Has the running thread made this plain access before, and nothing else since that could make a difference?
     #[inline]
     pub(crate) fn has_just_accessed(&self, at: usize, size: usize, writes: bool) -> bool {
-        self.made_progress(); // code that computes for long does not hang
+        self.progress.count_other(); // code that computes for long does not hang
         let moment = self.moment();
         lines(at, size).all(|bytes| self.told.recent.has(moment, bytes, writes))
     }
@@ -297,7 +297,7 @@ impl Engine {
 
     /// A count that nobody looks at has gone down from `old`: plain memory, and a clock that is left for the last. Whether the thread may go on.
     pub(crate) fn count_down(&mut self, at: usize, old: u64) -> bool {
-        self.made_progress();
+        self.progress.count_other();
         self.end_drops(false);
         let Some(block) = self.heap.as_ref().and_then(|h| h.block(at)) else { return true };
         let (start, end) = (block.start, block.start + block.size);

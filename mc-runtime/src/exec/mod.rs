@@ -53,6 +53,7 @@ mod overlap;
 mod parts;
 mod plain;
 mod probe;
+mod progress;
 mod readers;
 #[cfg(feature = "unmodified")]
 mod recent;
@@ -104,12 +105,12 @@ pub(crate) use learned::key_of;
 use locations::Locations;
 #[cfg(feature = "unmodified")]
 pub(crate) use outside::Reached;
+use progress::Progress;
 use rustc_hash::FxHashSet;
 pub(crate) use sample::Sampler;
 use spin::Loops;
 pub(crate) use state::Frame;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 pub use thread::HandleWords;
 pub(crate) use thread::{Body, Life, Panicked, State, Thread, drop_rare};
@@ -215,8 +216,8 @@ pub(crate) struct Engine {
     /// What was learned (see `ops::learn`).
     pub learned: FxHashSet<u64>,
     alike: symmetry::Alike,
-    /// Counts operations; a watchdog looks at it.
-    pub progress: Arc<AtomicU64>,
+    /// A watchdog looks at it.
+    pub progress: Arc<Progress>,
     /// What `ops::restore` is to put back.
     pub statics: Vec<memory::Static>,
     /// The bounds of the running stack.
@@ -301,7 +302,7 @@ impl Engine {
             sections: Vec::new(),
             symmetry: options.reductions.symmetry,
             alike: symmetry::Alike::default(),
-            progress: Arc::new(AtomicU64::new(0)),
+            progress: Arc::default(),
             heap,
             tainted: false,
             statics: Vec::new(),
@@ -440,14 +441,9 @@ impl Engine {
         self.cutting
     }
 
-    /// Nobody else writes the count: no read-modify-write is needed.
-    fn made_progress(&self) {
-        self.progress.store(self.progress.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
     /// What every operation does first. `None`: go on.
     fn enter<T>(&mut self) -> Option<Step<T>> {
-        self.made_progress();
+        self.progress.count_operation();
         if !self.cutting && self.heap.as_ref().is_some_and(|h| !h.freed.is_empty() || h.double_free.is_some()) {
             self.look_at_frees();
         }

@@ -205,7 +205,7 @@ impl Sampler {
 impl Engine {
     /// The running thread cannot get on.
     pub(crate) fn hint(&mut self) {
-        self.made_progress();
+        self.progress.count_other();
         if let Guide::Sample(sampler) = &mut self.guide {
             sampler.demote(self.threads.running());
         }

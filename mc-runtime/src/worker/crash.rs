@@ -64,31 +64,43 @@ pub(crate) fn watch(limit: u64) {
         }
     }
     let watchdog = move || {
-        let mut last = (ptr::null_mut(), 0, 0);
+        let mut last = (ptr::null_mut(), 0, (0, 0));
+        // How often in a row nothing was seen to happen, and how often nothing but what is no operation.
+        let (mut still, mut busy) = (0, 0);
         loop {
-            std::thread::sleep(Duration::from_millis((limit / 4).max(1)));
+            std::thread::sleep(Duration::from_millis((limit / LOOKS).max(1)));
             let engine = RUNNING.load(Ordering::Acquire);
-            // SAFETY: only the counter, behind its own `Arc`, is read; the engine lives until the process ends.
-            let made = unsafe { engine.as_ref() }.map_or(0, |e| e.progress.load(Ordering::Relaxed));
-            let now = (engine, made, EXECUTION.load(Ordering::Relaxed));
-            let still = if now.0.is_null() || (now.0, now.1, now.2) != (last.0, last.1, last.2) {
-                0
-            } else {
-                STILL.load(Ordering::Relaxed) + 1
-            };
-            STILL.store(still, Ordering::Relaxed);
+            // SAFETY: only the counters, behind their own `Arc`, are read; the engine lives until the process ends.
+            let made = unsafe { engine.as_ref() }.map_or((0, 0), |e| e.progress.counts());
+            let now = (engine, EXECUTION.load(Ordering::Relaxed), made);
+            let is_same = !engine.is_null() && (now.0, now.1, now.2.0) == (last.0, last.1, last.2.0);
+            busy = if is_same { busy + 1 } else { 0 };
+            still = if is_same && now.2 == last.2 { still + 1 } else { 0 };
             last = now;
             if still == 0 && EXPLORING.load(Ordering::Acquire) && has_client() {
                 send(&Message::Working);
             }
-            if still >= 4 {
-                let seconds = Duration::from_millis(limit).as_secs_f64();
-                let message = format!("hang: the thread made no operation for {seconds} s (limit `hang_limit`)");
-                last_words(FailureKind::Hang, message);
+            if still >= LOOKS {
+                last_words(FailureKind::Hang, hang(limit, "(limit `hang_limit`)"));
+            }
+            if busy >= LOOKS * BUSY {
+                let but = format!("but went on with plain memory or hints (limit: {BUSY} times `hang_limit`)");
+                last_words(FailureKind::Hang, hang(limit * BUSY, &but));
             }
         }
     };
     std::thread::Builder::new().name("mc-watchdog".to_owned()).spawn(watchdog).expect("a thread for the watchdog");
+}
+
+/// How often the watchdog looks within the limit.
+const LOOKS: u64 = 4;
+
+/// How many times the limit it lets a thread make no operation that accesses plain memory, of which it is told: such code is slow.
+const BUSY: u64 = 10;
+
+fn hang(milliseconds: u64, but: &str) -> String {
+    let seconds = Duration::from_millis(milliseconds).as_secs_f64();
+    format!("hang: the thread made no operation for {seconds} s {but}")
 }
 
 /// Is an exploration under way? Between two of them the code of a test runs, of which nothing is known.
@@ -101,9 +113,6 @@ pub(super) fn exploring<R>(explore: impl FnOnce() -> R) -> R {
     EXPLORING.store(false, Ordering::Release);
     result
 }
-
-/// How often in a row the watchdog saw nothing happen.
-static STILL: AtomicU64 = AtomicU64::new(0);
 
 /// Are signals handled here?
 static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -134,6 +143,8 @@ pub(crate) unsafe fn use_signal_stack_at(start: usize, size: usize) {
 }
 
 extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // What follows is no part of the test, which must not call this.
+    crate::exec::arena::switch(ptr::null_mut());
     // SAFETY: ends the process should the rest of this hang.
     unsafe { libc::alarm(5) };
     if REHEARSAL.load(Ordering::Acquire) {

@@ -1,8 +1,9 @@
 //! What orders what: an operation of each of two threads is all that could make what the first did before happen before what the second does after, which knows only by relaxed
 //! accesses that it comes later. A type that promises more here than std's does hides races.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use mc::cell::UnsafeCell;
 use mc::future::AtomicWaker;
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
 use mc::sync::mpsc::{Receiver, Sender, channel};
@@ -116,4 +117,34 @@ fn a_waker_is_registered_after_the_wakes_before() {
         waker.register_by_ref(std::task::Waker::noop());
         true
     });
+}
+
+struct Published {
+    data: UnsafeCell<u32>,
+    zero: AtomicUsize,
+    ready: AtomicUsize,
+}
+
+// SAFETY: the checker says whether accesses of the cell are ordered.
+unsafe impl Sync for Published {}
+
+#[test]
+fn a_value_that_was_there_before_too_is_told_from_the_newest() {
+    let text = super::counterexample(|| {
+        let shared = Published { data: UnsafeCell::new(0), zero: AtomicUsize::new(0), ready: AtomicUsize::new(0) };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let shared = &shared; // the whole, not only its fields
+                // SAFETY: as for the type.
+                shared.data.with_mut(|data| unsafe { *data = 1 });
+                shared.zero.store(0, Release);
+                shared.ready.store(1, Relaxed);
+            });
+            if shared.ready.load(Relaxed) == 1 && shared.zero.load(Acquire) == 0 {
+                // SAFETY: as for the type.
+                shared.data.with(|data| unsafe { *data });
+            }
+        });
+    });
+    assert!(text.contains("load(Acquire) = 0") && text.contains("stale: the first 0, a newer one exists"), "{text}");
 }

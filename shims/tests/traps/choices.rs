@@ -55,6 +55,17 @@ fn an_execution_that_is_assumed_away_is_not_counted() {
 }
 
 #[test]
+fn what_never_holds_proves_nothing() {
+    let outcome = check_with(&Options::default(), || {
+        let chosen = mc::choose(0..3);
+        mc::assume(chosen > 2);
+        panic!("no execution comes here");
+    });
+    let bounds: Vec<_> = outcome.bounds.iter().map(|bound| (&bound.limit[..], bound.cut)).collect();
+    assert_eq!((outcome.verdict, outcome.executions, &bounds[..]), (Verdict::Bounded, 0, &[("assume", 3)][..]));
+}
+
+#[test]
 fn a_thread_that_assumes_away_its_execution_hides_no_failure_of_another() {
     fails(Panic, || {
         let thread = thread::spawn(|| mc::assume(false));

@@ -144,6 +144,18 @@ fn what_reaches_out_of_a_test_is_told_with_its_place() {
 }
 
 #[test]
+fn what_never_ends_is_ended() {
+    let flags = ["test", "--std", "--test", "without_end", "--hang-limit", "100ms", "--message-format", "json"];
+    let run = unmodified().cargo_mc(flags);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    let found = [("computes", "hang"), ("hints", "hang"), ("overflows_in_a_thread", "stack_overflow")];
+    for (name, kind) in found {
+        assert_eq!(test(&run, name)["failures"][0]["kind"], kind, "{}", run.stdout);
+    }
+    assert_eq!(names(&run).len(), found.len());
+}
+
+#[test]
 fn memory_that_nobody_has_written_is_found_by_what_depends_on_it() {
     let fixture = unmodified();
     let flags = ["test", "--std", "--instrument", "uninit", "--test", "unwritten", "--message-format", "json"];
