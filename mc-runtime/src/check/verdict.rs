@@ -34,7 +34,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
         // Whoever assumes what never holds would prove anything.
-        if (self.executions, self.cut.is_empty()) == (0, true) && self.blocked > 0 {
+        if self.engine.assumes && (self.executions, self.cut.is_empty()) == (0, true) && self.blocked > 0 {
             self.cut.push(bound("assume", 0, self.blocked));
         }
         if !self.sees_memory() {

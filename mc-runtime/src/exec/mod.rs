@@ -218,6 +218,8 @@ pub(crate) struct Engine {
     alike: symmetry::Alike,
     /// A watchdog looks at it.
     pub progress: Arc<Progress>,
+    /// `ops::assume` has cut an execution of the check.
+    pub assumes: bool,
     /// What `ops::restore` is to put back.
     pub statics: Vec<memory::Static>,
     /// The bounds of the running stack.
@@ -303,6 +305,7 @@ impl Engine {
             symmetry: options.reductions.symmetry,
             alike: symmetry::Alike::default(),
             progress: Arc::default(),
+            assumes: false,
             heap,
             tainted: false,
             statics: Vec::new(),

@@ -203,8 +203,14 @@ impl Engine {
         step
     }
 
-    /// The running thread asks to be dropped.
-    pub(crate) fn assume_false<T>(&mut self, site: Site) -> Step<T> {
+    /// The test asks for the execution to be dropped.
+    pub(crate) fn assume(&mut self, site: Site) -> Step<()> {
+        self.assumes = true;
+        self.assume_false(site)
+    }
+
+    /// The running thread stops for good.
+    fn assume_false<T>(&mut self, site: Site) -> Step<T> {
         or_return!(self.enter());
         self.close();
         let new = self.me().position >= self.explorer.graph.thread(self.current()).len();

@@ -135,7 +135,7 @@ fn choose_as(n: usize, label: Label) -> Option<usize> {
 pub fn assume(condition: bool) {
     if !condition {
         let site = Some(Location::caller().into());
-        wait_for(|e| e.assume_false::<()>(site));
+        wait_for(|e| e.assume(site));
     }
 }
 
