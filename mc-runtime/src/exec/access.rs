@@ -312,7 +312,7 @@ impl Engine {
         }
         self.trace(id, site, old);
         // With the axioms, whoever reads it nevertheless is found out.
-        let is_unused = cfg!(feature = "axioms") && !wrote && self.is_unused(id);
+        let is_unused = cfg!(feature = "axioms") && !wrote && self.last_round(id).is_some_and(|round| round.is_unused);
         Step::Done(Accessed { old: if is_unused { !old } else { old }, wrote })
     }
 

@@ -7,6 +7,7 @@
 //! Source: rule `tested` of `tests/spec/awaits.py`; the argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
+use super::spin::Round;
 use super::thread::{Open, State, Waiting};
 use super::{Engine, Guide, Step};
 use crate::explore::Reading;
@@ -164,22 +165,17 @@ impl Engine {
         let event = self.explorer.graph.event(last);
         let has_failed = event.operation.code == Code::CompareExchange && !event.writes;
         let learns_nothing = !event.order().acquires() && me.rounds.touched.is_empty();
-        if has_failed && learns_nothing && self.is_of_last_round(last) {
+        if let Some(round) = self.last_round(last).filter(|_| has_failed && learns_nothing) {
             // Where the round goes on as if an earlier read had seen what this one has, the value matters even so.
-            let any_value = me.comes_back && me.repeats.is_some() && self.is_unused(last);
+            let any_value = me.comes_back && me.repeats.is_some() && round.is_unused;
             self.explorer.forget_failures(last, any_value);
         }
     }
 
-    /// Is the access the last one that is remembered of a round?
-    fn is_of_last_round(&self, id: EventId) -> bool {
+    /// What is remembered of the access, if it is the last one that is.
+    pub(super) fn last_round(&self, id: EventId) -> Option<&Round> {
         let (site, operation) = (self.explorer.graph.site(id), self.explorer.graph.event(id).operation);
-        self.me_ref().rounds.recent().next().is_some_and(|round| round.site == site && round.asked.1 == operation)
-    }
-
-    /// Does nobody read what the access, the running thread's last one, has given? As far as that is asked.
-    pub(super) fn is_unused(&self, id: EventId) -> bool {
-        self.is_of_last_round(id) && self.me_ref().rounds.recent().next().is_some_and(|round| round.is_unused)
+        self.me_ref().rounds.recent().next().filter(|round| round.site == site && round.asked.1 == operation)
     }
 
     /// The running thread stops after a round of so many reads. Is it stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks

@@ -95,7 +95,7 @@ pub(crate) fn watch(limit: u64) {
 /// How often the watchdog looks within the limit.
 const LOOKS: u64 = 4;
 
-/// How many times the limit it lets a thread make no operation that accesses plain memory, of which it is told: such code is slow.
+/// How many times the limit a thread may make no operation where it tells of plain accesses, which makes it slow, or gives hints.
 const BUSY: u64 = 10;
 
 fn hang(milliseconds: u64, but: &str) -> String {
@@ -187,7 +187,6 @@ fn name(signal: libc::c_int, address: usize) -> String {
 /// Tells of the failure of the execution that runs, and ends the process; or has its task done again without snapshots, if it went on from one.
 fn last_words(kind: FailureKind, message: String) -> ! {
     let engine = RUNNING.load(Ordering::Acquire);
-    crate::exec::arena::switch(ptr::null_mut());
     // SAFETY: as in `on_signal`.
     if let Some(engine) = unsafe { engine.as_ref() } {
         // What a snapshot does not hold may have ended it.
