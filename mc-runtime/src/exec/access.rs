@@ -31,16 +31,28 @@ impl Engine {
         site: Site,
         frame: &mut Frame,
     ) -> Step<Accessed> {
+        let mut ended = None;
         if self.probe.is_on() {
             cold_path();
-            or_return!(self.end_probe(at, operation, frame));
+            ended = self.end_probe(at, operation, frame);
         }
-        let step = self.access(at, operation, site, frame);
-        if self.probe.is_on() {
+        let mut earlier;
+        let (mut at, mut operation, mut site) = (at, operation, site);
+        loop {
+            let step = match ended.take() {
+                Some(step) => step,
+                None => self.access(at, operation, site, frame),
+            };
+            if !self.probe.is_on() {
+                return step;
+            }
             cold_path();
-            self.go_on_probing(&step, frame);
+            if let Some(step) = self.go_on_probing(step, frame) {
+                return step;
+            }
+            (at, earlier, site) = self.return_to(frame);
+            operation = &earlier;
         }
-        step
     }
 
     /// An access at an address. Called again when it had to wait.
@@ -211,7 +223,7 @@ impl Engine {
                 Err(step) => return step,
             }
         } else {
-            self.explorer.add_access(self.current(), operation, location, &[], site)
+            self.add_access(operation, location, site)
         };
         let event = self.explorer.graph.event(id);
         if event.writes && self.explorer.observes(self.current()) {

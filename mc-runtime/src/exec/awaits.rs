@@ -23,7 +23,7 @@ impl Engine {
     }
 
     /// Are reads taken out of the graph again? Not where they may race with accesses of another size.
-    fn leaves_awaits_out(&self) -> bool {
+    pub(super) fn leaves_awaits_out(&self) -> bool {
         self.options.reductions.awaits && matches!(self.guide, Guide::Explore) && !self.loops.touched.mixes
     }
 
@@ -49,10 +49,16 @@ impl Engine {
         if self.explorer.observes(thread) && !self.explorer.graph.event(id).added_max {
             let _: Step<()> = self.is_no_observer(thread);
         }
-        let left = self.left.len();
-        let me = self.me();
-        me.open = Some(Open { read: id, clock: me.clock, left });
+        self.open(id, false);
         Some(id)
+    }
+
+    /// The running thread has made a read that may be taken back.
+    pub(super) fn open(&mut self, read: EventId, again: bool) {
+        let (left, same_way) = (self.left.len(), self.explorer.same_way);
+        let me = self.me();
+        let again = again.then(|| me.unseen());
+        me.open = Some(Open { read, clock: me.clock, left, again, same_way });
     }
 
     /// The thread waits until there is something to try.
@@ -67,7 +73,7 @@ impl Engine {
     /// The thread has come back from its open read to the load that made it, with nothing changed.
     #[inline(never)]
     pub(super) fn take_back(&mut self, open: Open) {
-        let Open { read, clock, left } = open;
+        let Open { read, clock, left, again: _, same_way: _ } = open;
         let thread = self.current();
         let event = self.explorer.graph.event(read);
         let value = self.explorer.graph.value(event.location, event.rf);
@@ -92,17 +98,19 @@ impl Engine {
     /// The running thread does something else than to come back: what it has read stays, and what else it could have read is for later.
     #[inline(always)]
     pub(super) fn close(&mut self) {
-        if let Some(Open { read, .. }) = &self.me_ref().open {
-            self.close_read(*read);
+        if let Some(Open { read, same_way, .. }) = &self.me_ref().open {
+            self.close_read(*read, *same_way);
         }
     }
 
     #[inline(never)]
-    fn close_read(&mut self, read: EventId) {
+    fn close_read(&mut self, read: EventId, same_way: bool) {
         self.loses_guard(read);
         let me = self.threads.me();
         me.open = None;
+        let now = std::mem::replace(&mut self.explorer.same_way, same_way);
         self.explorer.add_other_reads(read, &me.tried);
+        self.explorer.same_way = now;
         me.forget_tries();
         #[cfg(feature = "unmodified")]
         self.flush_later();
@@ -160,14 +168,20 @@ impl Engine {
         if !self.leaves_awaits_out() || !self.loops.leaves_retries_out() || reads >= BY_CHANCE {
             return;
         }
+        let Some(last) = self.me_ref().position.checked_sub(1) else { return };
+        let last = self.current().event(last);
+        let event = *self.explorer.graph.event(last);
+        if event.operation.code != Code::CompareExchange || event.writes {
+            return;
+        }
         let me = self.me_ref();
-        let Some(last) = me.position.checked_sub(1).map(|last| self.current().event(last)) else { return };
-        let event = self.explorer.graph.event(last);
-        let has_failed = event.operation.code == Code::CompareExchange && !event.writes;
         let learns_nothing = !event.order().acquires() && me.rounds.touched.is_empty();
-        if let Some(round) = self.last_round(last).filter(|_| has_failed && learns_nothing) {
+        if let Some(round) = self.last_round(last).filter(|_| learns_nothing) {
             // Where the round goes on as if an earlier read had seen what this one has, the value matters even so.
             let any_value = me.comes_back && me.repeats.is_some() && round.is_unused;
+            if let Some(site) = round.site.filter(|_| any_value) {
+                self.loops.learn_older_first(site);
+            }
             self.explorer.forget_failures(last, any_value);
         }
     }

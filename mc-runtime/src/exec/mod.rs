@@ -47,6 +47,7 @@ mod liveness;
 mod locations;
 mod memory;
 mod observers;
+mod older;
 #[cfg(feature = "unmodified")]
 mod outside;
 mod overlap;

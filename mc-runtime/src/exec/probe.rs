@@ -4,7 +4,7 @@
 
 use super::access::Accessed;
 use super::spin::{Arrival, copy, is_equal};
-use super::state::{Around, Frame, image, own, put_back};
+use super::state::{Around, Frame, has_same_end, own, put_back};
 use super::{Engine, Step};
 use crate::operation::Operation;
 use crate::place::Place;
@@ -35,8 +35,18 @@ impl Paths {
         self.known.iter().any(|[first, ..]| *first == site)
     }
 
+    /// Is this the last read of one of them?
+    pub(super) fn ends_with(&self, site: Place) -> bool {
+        self.known.iter().any(|[_, last, _]| *last == site)
+    }
+
     pub(super) fn is_refuted(&self, path: Path) -> bool {
         self.refuted.contains(&path)
+    }
+
+    fn refute(&mut self, path: Path) {
+        self.known.retain(|known| *known != path);
+        self.refuted.push(path);
     }
 }
 
@@ -66,6 +76,10 @@ enum Doing {
     Runs(Way, Path, usize),
     /// It has come to the same read again, as [`Way::Same`] asks, and makes it now: `Explorer::same_way`.
     Arrived,
+    /// It is to be put back to a read that was taken back, see `older`.
+    Returns,
+    /// It makes that now.
+    Returned,
 }
 
 impl Probe {
@@ -78,6 +92,11 @@ impl Probe {
     #[inline(always)]
     pub(super) fn runs(&self) -> bool {
         matches!(self.doing, Doing::Runs(..))
+    }
+
+    /// The running thread is to be put back to a read that was taken back, see `older`.
+    pub(super) fn return_to_read(&mut self) {
+        self.doing = Doing::Returns;
     }
 
     /// It is over.
@@ -115,8 +134,8 @@ impl Engine {
         self.find_shared();
         let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
         // Nothing that is compared must have changed but its stack, whose end says where the thread was resumed from.
-        let same_end = earlier.image.last_chunk::<LINK>() == image(arrival.frame, self.stack.base).last_chunk();
-        if earlier.image.is_empty() || !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
+        let same_end = has_same_end(&earlier.image, arrival.frame, self.stack.base);
+        if !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
             return None;
         }
         let dead = self.loops.dead(arrival.frame.code);
@@ -125,22 +144,35 @@ impl Engine {
         Some(Step::Done(Accessed { old: value, wrote: false }))
     }
 
-    /// The running thread has been answered what it came to before: it is where it was at the earlier read. Or it has made the read to which it has come again.
+    /// The running thread has been answered what it came to before: it is where it was at the earlier read. Or it has made the read to which it has come again. `None`: it is to be put back to one that was taken back.
     #[inline(never)]
-    pub(super) fn go_on_probing(&mut self, step: &Step<Accessed>, frame: &mut Frame) {
-        let Doing::Runs(_, _, reads) = self.probe.doing else {
-            self.probe.stop();
-            self.explorer.same_way = false;
-            // If it waits, others may change what is on the way: it is asked again.
-            if matches!(step, Step::Done(_)) {
-                self.stop_at_value();
+    pub(super) fn go_on_probing(&mut self, step: Step<Accessed>, frame: &mut Frame) -> Option<Step<Accessed>> {
+        match self.probe.doing {
+            Doing::Nothing => {}
+            Doing::Runs(_, _, reads) => {
+                if let Some(earlier) = self.me_ref().rounds.recent().nth(reads - 1) {
+                    // SAFETY: the frame of the earlier read was at this address (who asks compares it), and the caller's functions are all that has run on this part of the stack.
+                    unsafe { put_back(frame, &earlier.image) };
+                }
             }
-            return;
-        };
-        if let Some(earlier) = self.me_ref().rounds.recent().nth(reads - 1) {
-            // SAFETY: the frame of the earlier read was at this address (who asks compares it), and the caller's functions are all that has run on this part of the stack.
-            unsafe { put_back(frame, &earlier.image) };
+            Doing::Arrived => {
+                self.probe.stop();
+                self.explorer.same_way = false;
+                // If it waits, others may change what is on the way: it is asked again.
+                if matches!(step, Step::Done(_)) {
+                    self.stop_at_value();
+                }
+            }
+            Doing::Returns => {
+                self.probe.doing = Doing::Returned;
+                return None;
+            }
+            Doing::Returned => {
+                self.probe.stop();
+                return Some(self.has_returned(step));
+            }
         }
+        Some(step)
     }
 
     /// It comes to an access from there. Is that the same, in the same state?
@@ -161,7 +193,7 @@ impl Engine {
         }
         self.probe.stop();
         match way {
-            Way::Newer => self.repeats_reads(reads as u32),
+            Way::Newer => return self.repeats_reads(reads as u32, frame),
             Way::Same => (self.probe.doing, self.explorer.same_way) = (Doing::Arrived, true),
         }
         None
@@ -171,13 +203,8 @@ impl Engine {
     #[cold]
     pub(super) fn fails_probe<T>(&mut self) -> Step<T> {
         if let Doing::Runs(way, path, _) = std::mem::take(&mut self.probe.doing) {
-            let paths = self.paths(way);
-            paths.known.retain(|known| *known != path);
-            paths.refuted.push(path);
+            self.paths(way).refute(path);
         }
         self.start_again()
     }
 }
-
-/// How many bytes at the end of a stack at most are a coroutine's link to what has resumed it.
-const LINK: usize = 32;

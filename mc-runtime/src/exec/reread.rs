@@ -8,6 +8,7 @@
 use super::access::Accessed;
 use super::probe::{Path, Way};
 use super::spin::{Arrival, Round};
+use super::state::Frame;
 use super::{Engine, Step};
 use crate::graph::event::Event;
 use crate::operation::{Code, Operation};
@@ -37,12 +38,14 @@ impl Engine {
     }
 
     /// The last so many reads of the running thread have led nowhere.
-    pub(super) fn repeats_reads(&mut self, reads: u32) {
+    pub(super) fn repeats_reads(&mut self, reads: u32, frame: &Frame) -> Option<Step<Accessed>> {
         if self.leaves_out(reads) {
             let me = self.me();
-            me.comes_back = false;
-            me.repeats = Some(me.rounds.in_vain(reads));
+            let reads = me.rounds.in_vain(reads);
+            (me.comes_back, me.repeats) = (false, Some(reads));
+            return self.was_in_vain(reads, frame).then_some(Step::Wait);
         }
+        None
     }
 
     /// The latest earlier read that could have seen this value, and was followed by what the thread comes to now, or by the last read: how many reads there were since, itself included.

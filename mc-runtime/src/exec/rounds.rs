@@ -56,12 +56,12 @@ impl Engine {
                 }
                 let thread = self.threads.me();
                 thread.comes_back = true;
-                let Some(open) = thread.open.take_if(|_| reads == 1) else {
-                    thread.repeats = Some(reads);
-                    return None;
-                };
-                self.take_back(open);
-                self.learns_guard(&arrival.asked.1, arrival.site)
+                if let Some(open) = thread.open.take_if(|_| reads == 1) {
+                    self.take_back(open);
+                    return self.learns_guard(&arrival.asked.1, arrival.site);
+                }
+                thread.repeats = Some(reads);
+                self.was_in_vain(reads, arrival.frame).then_some(Step::Wait)
             }
         }
     }
@@ -73,8 +73,9 @@ impl Engine {
             return;
         }
         let new = Arrival { site, asked: (at, *operation), frame };
-        if self.loops.keeps(site) {
-            return self.keep_round(new);
+        let goes_back = self.me_ref().open.is_some_and(|open| open.again.is_some());
+        if goes_back || self.loops.keeps(site) {
+            return self.keep_round(new, goes_back);
         }
         let rounds = &mut self.threads.me().rounds;
         if !rounds.goes_on() {
@@ -85,10 +86,10 @@ impl Engine {
 
     /// As [`Engine::remember_round`], where the state is kept.
     #[inline(never)]
-    fn keep_round(&mut self, new: Arrival<'_>) {
+    fn keep_round(&mut self, new: Arrival<'_>, goes_back: bool) {
         self.find_shared();
         let around = Around { base: self.stack.base, shared: &self.shared };
-        self.loops.remember(&mut self.threads.me().rounds, new, around);
+        self.loops.remember(&mut self.threads.me().rounds, new, around, goes_back);
         self.note_unused(&new);
     }
 
@@ -113,7 +114,7 @@ impl Engine {
             self.me().rounds.pass(&new);
             self.note_unused(&new);
         } else if !self.guide.decides() {
-            self.keep_round(new);
+            self.keep_round(new, false);
         }
     }
 
@@ -149,6 +150,13 @@ impl Engine {
         if me.left != self.now {
             me.rounds.interrupted(&me.left, &self.now);
         }
+    }
+
+    /// The running thread has done something that is in none of its states: a round with it is no other's like.
+    pub(crate) fn leaves_trace(&mut self) {
+        self.close();
+        self.probe.forget();
+        self.me().rounds.clear();
     }
 
     /// See `Loops::dead`.

@@ -92,6 +92,11 @@ impl Rounds {
         self.kept = true;
     }
 
+    /// That load.
+    pub(super) fn taken_back(&self) -> Option<&Round> {
+        self.kept.then(|| &self.rounds[self.made % LONGEST])
+    }
+
     /// A round led nowhere. If it is the first, it is not left out, alone or with what follows.
     pub(super) fn keep_first(&mut self) -> bool {
         if self.has_kept {
@@ -315,6 +320,9 @@ pub(super) struct Loops {
     pub(super) rereads: Paths,
     /// See `values`.
     pub(super) values: Paths,
+    /// Exchanges that have failed, after which the thread came back. See `older`.
+    failing: Vec<Place>,
+    never_older: bool,
     pub(super) touched: Touched,
     deepest: usize,
 }
@@ -348,6 +356,23 @@ impl Loops {
     /// Is the load known to be in a loop?
     pub(super) fn knows(&self, site: Place) -> bool {
         self.known.contains(&site)
+    }
+
+    /// May older writes be read first there?
+    pub(super) fn reads_older_first(&self, site: Place) -> bool {
+        !self.never_older && (self.failing.contains(&site) || self.rereads.ends_with(site))
+    }
+
+    /// They are nowhere from now on.
+    pub(super) fn never_older_first(&mut self) {
+        self.never_older = true;
+    }
+
+    /// An exchange has failed there, and its thread has come back.
+    pub(super) fn learn_older_first(&mut self, site: Place) {
+        if !self.failing.contains(&site) {
+            self.failing.push(site);
+        }
     }
 
     /// Is its state kept?
@@ -389,7 +414,7 @@ impl Loops {
     }
 
     /// The thread makes the load, whose state is [kept](Loops::keeps).
-    pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>) {
+    pub(super) fn remember(&mut self, rounds: &mut Rounds, new: Arrival<'_>, around: Around<'_>, goes_back: bool) {
         if rounds.goes_on() {
             return;
         }
@@ -401,7 +426,7 @@ impl Loops {
             true
         });
         around.shared.copy_to(&mut round.shared);
-        if self.goes_back_to(new.site) {
+        if goes_back || self.goes_back_to(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }
         rounds.limit_memory();
@@ -449,7 +474,7 @@ mod tests {
         let mut rounds = Rounds::default();
         for _ in 0..2 {
             for at in 0..2 * LONGEST {
-                loops.remember(&mut rounds, of(at), around);
+                loops.remember(&mut rounds, of(at), around, false);
                 let kept: usize = rounds.rounds.iter().map(Round::memory).sum();
                 assert!(kept <= 3 * MOST_KEPT, "{kept} after {at}");
                 assert_eq!(loops.arrive(&rounds, of(at), around), Spin::Repeats { reads: 1 });

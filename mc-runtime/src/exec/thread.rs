@@ -64,6 +64,23 @@ pub(crate) struct Open {
     pub clock: Duration,
     /// How many clocks had been left anywhere before it.
     pub left: usize,
+    /// The thread is put back to it then, see `older`.
+    pub again: Option<Unseen>,
+    /// What `Explorer::same_way` says of it.
+    pub same_way: bool,
+}
+
+/// What neither the state of a thread nor its events show of what it has done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unseen {
+    /// How much it has chosen for weak compare-exchanges to come.
+    weak: usize,
+    /// How many thread-locals it has made.
+    locals: usize,
+    weakly_failed: usize,
+    failed: Option<Failed>,
+    strays: bool,
+    drawn: u64,
 }
 
 /// A panic that reached the end of a thread, or was just raised.
@@ -422,6 +439,23 @@ impl Thread {
     }
 
     /// It does not wait where it was any more.
+    /// To be [put back](Self::put_back) later.
+    pub(super) fn unseen(&self) -> Unseen {
+        let (weak, locals) = (self.weak.len(), self.locals.len());
+        let (failed, strays, drawn) = (self.failed, self.strays, self.drawn);
+        Unseen { weak, locals, weakly_failed: self.weakly_failed.len(), failed, strays, drawn }
+    }
+
+    /// Can it be put back? A choice that was used up cannot, nor a thread-local.
+    pub(super) fn can_put_back(&self, before: &Unseen) -> bool {
+        (self.weak.len(), self.locals.len()) == (before.weak, before.locals)
+    }
+
+    pub(super) fn put_back(&mut self, before: &Unseen) {
+        self.weakly_failed.truncate(before.weakly_failed);
+        (self.failed, self.strays, self.drawn) = (before.failed, before.strays, before.drawn);
+    }
+
     pub(super) fn forget_tries(&mut self) {
         self.tried.clear();
         self.unreadable.clear();

@@ -458,6 +458,11 @@ pub fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> Option<R> {
     with_engine(|e| f(&mut e.threads.me().locals))
 }
 
+/// The calling thread has made a value of a `thread_local!`. If that has no bytes, nothing but the list shows it, which no state of a loop has.
+pub fn made_local() {
+    with_engine(Engine::leaves_trace);
+}
+
 /// See [`with_locals`].
 pub type Locals = Vec<(usize, *mut (), unsafe fn(*mut ()))>;
 

@@ -101,6 +101,7 @@ pub(super) fn insert<T: 'static>(id: usize, value: T, runs: bool) -> *mut T {
             ptr::null_mut()
         }
     });
+    ops::made_local();
     // SAFETY: what was under this id before is null or a boxed `T`, too, and is not in the list any more.
     unsafe { free::<T>(old.unwrap_or(ptr::null_mut())) };
     place
