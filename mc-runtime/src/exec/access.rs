@@ -191,7 +191,7 @@ impl Engine {
         }
         let location = self.locations.resolve(&mut self.explorer.graph, at, operation.width, self.heap.as_deref_mut());
         if self.is_dead(location, at) {
-            return self.access_freed(operation, site);
+            return self.access_freed(at, operation, site);
         }
         or_return!(self.mixes_sizes());
         if operation.is_of_shim()
@@ -299,8 +299,9 @@ impl Engine {
         if freed {
             cold_path();
             // Not counted as executed: a replay may find memory that was never accessed as this, and then adds no event.
-            let operation = self.explorer.graph.event(id).operation;
-            return self.access_freed(&operation, site);
+            let Event { operation, location, .. } = *self.explorer.graph.event(id);
+            let at = self.locations.address(location).unwrap_or_default();
+            return self.access_freed(at, &operation, site);
         }
         self.executed_event(id);
         if let Some(message) = self.overlap_race(id) {
@@ -330,8 +331,8 @@ impl Engine {
 
     /// The access is of memory that was freed.
     #[cold]
-    pub(super) fn access_freed<T>(&mut self, operation: &Operation, site: Site) -> Step<T> {
-        let message = format!("{} of an atomic in memory that was freed", describe(operation));
+    pub(super) fn access_freed<T>(&mut self, at: usize, operation: &Operation, site: Site) -> Step<T> {
+        let message = format!("{} of an atomic in memory that was freed{}", describe(operation), self.who_freed(at));
         self.fail(FailureKind::UseAfterFree, message, site)
     }
 

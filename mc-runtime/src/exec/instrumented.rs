@@ -221,7 +221,7 @@ impl Engine {
             self.found(FailureKind::OutOfBounds, message, touch);
         } else {
             let kind = if touch.atomic { "atomic" } else { "non-atomic" };
-            let message = format!("{kind} {} of memory that was freed", touch.verb());
+            let message = format!("{kind} {} of memory that was freed{}", touch.verb(), self.who_freed(at));
             self.found(FailureKind::UseAfterFree, message, touch);
         }
         true

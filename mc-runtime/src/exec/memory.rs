@@ -104,6 +104,18 @@ impl Engine {
         block.is_none_or(|b| b.freed) && self.heap.as_ref().is_some_and(|h| h.contains(at) && !h.is_kept(at))
     }
 
+    /// Who freed the block at this address, and after what, as the end of a message.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn who_freed(&self, at: usize) -> String {
+        let freed = self.heap.as_ref().and_then(|heap| heap.block(at)).filter(|block| block.freed);
+        let Some((slot, events)) = freed.map(|block| block.freed_by) else { return String::new() };
+        let thread = ThreadId(slot);
+        let last = events.checked_sub(1).and_then(|last| self.explorer.graph.site(thread.event(last as usize)));
+        let after = last.map_or(String::new(), |site| format!(", after its operation at {}", place(Some(site))));
+        format!("\n{} has freed it{after}", self.thread_name(thread))
+    }
+
     /// A non-atomic access by the running thread.
     pub(crate) fn cell(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<()> {
         let until = (self.me().position, self.left.made());
@@ -131,7 +143,7 @@ impl Engine {
         let what = if writes { "write" } else { "read" };
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if self.is_freed(at, block) {
-            let message = format!("non-atomic {what} of memory that was freed");
+            let message = format!("non-atomic {what} of memory that was freed{}", self.who_freed(at));
             return self.fail(FailureKind::UseAfterFree, message, site);
         }
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
@@ -179,8 +191,8 @@ impl Engine {
         let Some(heap) = &mut self.heap else { return };
         let double = heap.double_free.take();
         let freed = std::mem::take(&mut heap.freed);
-        if double.is_some() {
-            self.freed_twice();
+        if let Some(at) = double {
+            self.freed_twice(at);
         }
         for range in &freed {
             self.free(*range);
@@ -195,8 +207,8 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn freed_twice(&mut self) {
-        let message = "memory was freed twice".to_owned();
+    fn freed_twice(&mut self, at: usize) {
+        let message = format!("memory was freed twice{}", self.who_freed(at));
         let _: Step<()> = self.fail(FailureKind::DoubleFree, message, None);
     }
 

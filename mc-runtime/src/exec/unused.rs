@@ -200,7 +200,7 @@ impl Engine {
         self.me().activity += 1;
         let block = self.heap.as_mut().and_then(|h| h.watch(at));
         if self.is_freed(at, block) {
-            return Some(self.access_freed(operation, site));
+            return Some(self.access_freed(at, operation, site));
         }
         if let Some(maker) = block.and_then(|b| self.unordered((ThreadId(b.slot), b.events))) {
             return Some(self.uninitialised(maker, "read", site));

@@ -121,6 +121,31 @@ fn an_access_that_does_not_happen_before_the_free_is_one_after_it() {
 }
 
 #[test]
+fn who_has_freed_the_memory_is_told() {
+    const STORE: u32 = line!() + 5;
+    let used = fails(UseAfterFree, || {
+        let at = boxed(AtomicUsize::new(0));
+        let thread = thread::spawn(move || {
+            // SAFETY: live until the next statement.
+            unsafe { &*at.get() }.store(1, Relaxed);
+            free(at);
+        });
+        thread.join().unwrap();
+        // SAFETY: none.
+        unsafe { &*at.get() }.load(Relaxed);
+    });
+    let by = format!("T1 has freed it, after its operation at {}:{STORE}", file!());
+    assert_eq!(used.message.lines().collect::<Vec<_>>(), ["load(Relaxed) of an atomic in memory that was freed", &by]);
+
+    let freed = fails(DoubleFree, || {
+        let at = boxed(0);
+        free(at);
+        free(at);
+    });
+    assert_eq!(freed.message, "memory was freed twice\nmain has freed it");
+}
+
+#[test]
 fn a_freed_block_is_not_used_by_its_own_thread() {
     fails(UseAfterFree, || {
         let at = boxed(AtomicUsize::new(0));
