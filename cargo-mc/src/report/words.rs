@@ -123,7 +123,7 @@ fn bound(bound: &Bound) -> String {
         "time_limit" => format!("stopped after {}", bound.given()),
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
-        "assume" => "what `mc::assume` asks for never holds, so nothing was checked to its end".to_owned(),
+        "assume" => "what `mc::assume` asks for held in no execution, so nothing was checked to its end".to_owned(),
         "instrument" => "plain memory was not looked at".to_owned(),
         "real_std" => "std's own code ran, of which not all is seen".to_owned(),
         "system_calls" => "what it does outside of itself is not known".to_owned(),

@@ -33,9 +33,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if dropped > 0 {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
-        // Whoever assumes what never holds would prove anything.
-        if self.engine.assumes && (self.executions, self.cut.is_empty()) == (0, true) && self.blocked > 0 {
-            self.cut.push(bound("assume", 0, self.blocked));
+        if self.cut.is_empty() {
+            self.cut.extend(self.assumes_in_vain());
         }
         if !self.sees_memory() {
             self.cut.push(bound("instrument", 0, 1));
@@ -52,6 +51,12 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             (true, true) if self.shares_nothing() => Verdict::Ran,
             (true, true) => Verdict::Proved,
         }
+    }
+
+    /// Whoever assumes what never holds would prove anything.
+    fn assumes_in_vain(&self) -> Option<Bound> {
+        let in_vain = self.engine.assumes && self.executions == 0 && self.blocked > 0;
+        in_vain.then(|| Bound { limit: "assume".to_owned(), value: 0, cut: self.blocked })
     }
 
     /// Would a data race be seen?
@@ -111,7 +116,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
                 let (value, cut) = (self.engine.options.max_events, self.too_long);
                 self.cut.push(Bound { limit: "max_events".to_owned(), value, cut });
             }
-            return if self.failures.is_empty() { Verdict::Sampled } else { Verdict::Failed };
+            if !self.failures.is_empty() {
+                return Verdict::Failed;
+            }
+            let in_vain = self.assumes_in_vain();
+            let verdict = if in_vain.is_some() { Verdict::Bounded } else { Verdict::Sampled };
+            self.cut.extend(in_vain);
+            return verdict;
         }
         self.cut.push(Bound { limit: limit.to_owned(), value, cut });
         self.end()

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use mc::sync::Arc;
 use mc::sync::atomic::AtomicUsize;
 use mc::thread;
-use mc_runtime::options::Options;
+use mc_runtime::options::{Options, Strategy};
 use mc_runtime::outcome::FailureKind::Panic;
 use mc_runtime::outcome::{Outcome, Verdict};
 
@@ -56,13 +56,17 @@ fn an_execution_that_is_assumed_away_is_not_counted() {
 
 #[test]
 fn what_never_holds_proves_nothing() {
-    let outcome = check_with(&Options::default(), || {
-        let chosen = mc::choose(0..3);
-        mc::assume(chosen > 2);
-        panic!("no execution comes here");
-    });
-    let bounds: Vec<_> = outcome.bounds.iter().map(|bound| (&bound.limit[..], bound.cut)).collect();
-    assert_eq!((outcome.verdict, outcome.executions, &bounds[..]), (Verdict::Bounded, 0, &[("assume", 3)][..]));
+    let sampled = Options { strategy: Strategy::Walk, max_executions: Some(5), ..Options::default() };
+    for (options, executions) in [(Options::default(), 3), (sampled, 5)] {
+        let outcome = check_with(&options, || {
+            let chosen = mc::choose(0..3);
+            mc::assume(chosen > 2);
+            panic!("no execution comes here");
+        });
+        let bounds: Vec<_> = outcome.bounds.iter().map(|bound| (&bound.limit[..], bound.cut)).collect();
+        let expected = (Verdict::Bounded, 0, &[("assume", executions)][..]);
+        assert_eq!((outcome.verdict, outcome.executions, &bounds[..]), expected);
+    }
 }
 
 #[test]

@@ -137,12 +137,15 @@ fn who_has_freed_the_memory_is_told() {
     let by = format!("T1 has freed it, after its operation at {}:{STORE}", file!());
     assert_eq!(used.message.lines().collect::<Vec<_>>(), ["load(Relaxed) of an atomic in memory that was freed", &by]);
 
+    const OTHER: u32 = line!() + 3;
     let freed = fails(DoubleFree, || {
-        let at = boxed(0);
+        let (at, other) = (boxed(0), AtomicUsize::new(0));
+        other.store(1, Relaxed);
         free(at);
         free(at);
     });
-    assert_eq!(freed.message, "memory was freed twice\nmain has freed it");
+    let by = format!("memory was freed twice\nmain has freed it, after its operation at {}:{OTHER}", file!());
+    assert_eq!(freed.message, by);
 }
 
 #[test]
