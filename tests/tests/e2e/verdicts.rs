@@ -17,7 +17,7 @@ fn right_tests_are_proved_with_the_number_of_their_executions() {
     assert_eq!(names(&run).len(), 3, "the ignored test is not run");
     let run = fixture.cargo_mc(["test", "--include-ignored"].iter().chain(&JSON));
     assert_eq!(names(&run).len(), 4);
-    let run = fixture.cargo_mc(["test", "--jobs", "1"]);
+    let run = fixture.cargo_mc(["test", "-j1"]);
     snapshot("passing", &fixture, &run.stdout);
 }
 
