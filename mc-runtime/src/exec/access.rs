@@ -57,7 +57,13 @@ impl Engine {
 
     /// An access at an address. Called again when it had to wait.
     pub(crate) fn access(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) -> Step<Accessed> {
-        or_return!(self.enter());
+        if let Some(step) = self.enter() {
+            cold_path();
+            if matches!(step, Step::Inert) {
+                self.locations.keep(at, operation.width);
+            }
+            return step;
+        }
         #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on_in_std() {
             or_return!(self.repeat(at, operation, frame));

@@ -18,8 +18,9 @@ impl Engine {
     pub(super) fn cut_step<T>(&mut self) -> Step<T> {
         const PATIENCE: u32 = 100;
         const INERT: u32 = 1_000_000;
-        let unwinding = std::thread::panicking();
         let abandons = self.abandons();
+        // Where another thread is suspended in the middle of unwinding, this one is given up like any.
+        let unwinding = std::thread::panicking() && (!abandons || self.current_is_unwinding());
         let me = self.me();
         if unwinding || me.only_inert {
             me.inert += 1;

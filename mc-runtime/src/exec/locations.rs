@@ -189,6 +189,14 @@ impl Locations {
         }
     }
 
+    /// What is there now is put back after the execution: its last thread that unwinds may change it without the engine.
+    #[cold]
+    pub(super) fn keep(&mut self, at: usize, width: Width) {
+        if super::is_static(at) {
+            self.save(at, width, read(at, width));
+        }
+    }
+
     /// What memory holds.
     pub(super) fn read_at(&self, at: usize, width: Width) -> u64 {
         read(at, width)

@@ -1,7 +1,7 @@
 //! Panics, and executions that are cut while destructors have something to do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
 use mc::sync::{Arc, Mutex};
@@ -248,4 +248,56 @@ fn a_detached_thread_has_to_end() {
     });
     fails(Deadlock, || drop(thread::spawn(thread::park)));
     fails(Deadlock, || std::mem::forget(thread::spawn(thread::park).thread().clone()));
+}
+
+/// Reads until it sees that `set` is set, three times at most: a loop, which is learned when it goes round.
+fn look(set: &AtomicUsize) {
+    for _ in 0..3 {
+        if set.load(Relaxed) == 1 {
+            break;
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_beside_a_thread_that_unwinds_changes_no_static_for_the_next_execution() {
+    static SET: AtomicUsize = AtomicUsize::new(0);
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    proved(4, || {
+        let unwinds = thread::spawn(|| {
+            let mut other = Some(thread::spawn(|| {
+                look(&SET);
+                COUNT.fetch_add(1, AcqRel);
+            }));
+            let unwound = catch_unwind(AssertUnwindSafe(|| {
+                let _joins = AtEnd(|| other.take().unwrap().join().unwrap());
+                resume_unwind(Box::new(()));
+            }));
+            assert!(unwound.is_err());
+        });
+        SET.store(1, Relaxed);
+        unwinds.join().unwrap();
+        assert_eq!(COUNT.load(Acquire), 1);
+    });
+}
+
+#[test]
+fn what_is_cut_while_it_unwinds_changes_no_static_for_the_next_execution() {
+    static SET: AtomicUsize = AtomicUsize::new(0);
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    proved(4, || {
+        let unwinds = thread::spawn(|| {
+            let unwound = catch_unwind(|| {
+                let _counts = AtEnd(|| {
+                    look(&SET);
+                    COUNT.fetch_add(1, AcqRel);
+                });
+                resume_unwind(Box::new(()));
+            });
+            assert!(unwound.is_err());
+        });
+        SET.store(1, Relaxed);
+        unwinds.join().unwrap();
+        assert_eq!(COUNT.load(Acquire), 1);
+    });
 }
