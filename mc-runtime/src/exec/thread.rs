@@ -438,7 +438,6 @@ impl Thread {
         self.words.done.store(done, Ordering::Relaxed);
     }
 
-    /// It does not wait where it was any more.
     /// To be [put back](Self::put_back) later.
     pub(super) fn unseen(&self) -> Unseen {
         let (weak, locals) = (self.weak.len(), self.locals.len());
@@ -456,6 +455,7 @@ impl Thread {
         (self.failed, self.strays, self.drawn) = (before.failed, before.strays, before.drawn);
     }
 
+    /// It does not wait where it was any more.
     pub(super) fn forget_tries(&mut self) {
         self.tried.clear();
         self.unreadable.clear();
