@@ -189,12 +189,10 @@ impl Locations {
         }
     }
 
-    /// What is there now is put back after the execution: its last thread that unwinds may change it without the engine.
+    /// What is there now is put back after the execution, which is cut: a thread that unwinds changes it without the engine.
     #[cold]
     pub(super) fn keep(&mut self, at: usize, width: Width) {
-        if super::is_static(at) {
-            self.save(at, width, read(at, width));
-        }
+        self.save(at, width, read(at, width));
     }
 
     /// What memory holds.

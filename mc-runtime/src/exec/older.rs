@@ -5,8 +5,7 @@
 //! The argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
-use super::spin::is_equal;
-use super::state::{Frame, has_same_end, put_back};
+use super::state::{Frame, put_back};
 use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId};
@@ -70,15 +69,11 @@ impl Engine {
     pub(super) fn was_in_vain(&mut self, reads: u32, frame: &Frame) -> bool {
         let me = self.me_ref();
         let Some(open) = me.open else { return false };
-        let Some(before) = open.again.filter(|before| me.can_put_back(before)) else { return false };
+        let Some(before) = open.again.filter(|before| me.has_as_many_choices(before)) else { return false };
         let Some(round) = self.last_round(open.read).filter(|_| reads < BY_CHANCE && !self.cutting) else {
             return false;
         };
-        let is_unchanged = me.rounds.touched.is_empty()
-            && round.stack == frame.stack()
-            && has_same_end(&round.image, frame, self.stack.base)
-            && is_equal(&round.shared, |look| self.shared.all(look));
-        if !is_unchanged {
+        if !me.rounds.touched.is_empty() || !self.can_put_back(round, frame) {
             return false;
         }
         let event = *self.explorer.graph.event(open.read);
@@ -103,7 +98,7 @@ impl Engine {
     #[cold]
     pub(super) fn return_to(&mut self, frame: &mut Frame) -> (usize, Operation, Site) {
         let Some(round) = self.me_ref().rounds.taken_back() else { unreachable!("it was taken back just now") };
-        // SAFETY: the frame of that read was at this address (`was_in_vain` has compared it), and the caller's functions are all that has run on this part of the stack.
+        // SAFETY: the frame of that read was at this address (`can_put_back` has compared it), and the caller's functions are all that has run on this part of the stack.
         unsafe { put_back(frame, &round.image) };
         (round.asked.0, round.asked.1, round.site)
     }

@@ -3,8 +3,8 @@
 //! Not here: why that is asked (`reread`, `values`), and what a state is (`state`).
 
 use super::access::Accessed;
-use super::spin::{Arrival, copy, is_equal};
-use super::state::{Around, Frame, has_same_end, own, put_back};
+use super::spin::{Arrival, Round, copy, is_equal};
+use super::state::{Around, Frame, image, own, put_back};
 use super::{Engine, Step};
 use crate::operation::Operation;
 use crate::place::Place;
@@ -42,11 +42,6 @@ impl Paths {
 
     pub(super) fn is_refuted(&self, path: Path) -> bool {
         self.refuted.contains(&path)
-    }
-
-    fn refute(&mut self, path: Path) {
-        self.known.retain(|known| *known != path);
-        self.refuted.push(path);
     }
 }
 
@@ -118,6 +113,17 @@ impl Engine {
         }
     }
 
+    /// Can the running thread, which is at this frame, be put back to the load with which the round began? Nothing that is compared must have changed but its stack, whose end says where the thread was resumed from.
+    pub(super) fn can_put_back(&self, round: &Round, frame: &Frame) -> bool {
+        /// How many bytes a coroutine's link to what has resumed it has at most.
+        const LINK: usize = 32;
+        let end = round.image.last_chunk::<LINK>();
+        round.stack == frame.stack()
+            && end.is_some()
+            && end == image(frame, self.stack.base).last_chunk()
+            && is_equal(&round.shared, |look| self.shared.all(look))
+    }
+
     /// Tries whether the running thread, which arrives somewhere, comes there from the read so many reads ago if that sees `value`: the step is its answer. A path that is new is learned first.
     /// `None`: it cannot be tried here.
     pub(super) fn try_way(
@@ -133,9 +139,7 @@ impl Engine {
         }
         self.find_shared();
         let earlier = self.me_ref().rounds.recent().nth(reads - 1)?;
-        // Nothing that is compared must have changed but its stack, whose end says where the thread was resumed from.
-        let same_end = has_same_end(&earlier.image, arrival.frame, self.stack.base);
-        if !same_end || !is_equal(&earlier.shared, |look| self.shared.all(look)) {
+        if !self.can_put_back(earlier, arrival.frame) {
             return None;
         }
         let dead = self.loops.dead(arrival.frame.code);
@@ -203,7 +207,9 @@ impl Engine {
     #[cold]
     pub(super) fn fails_probe<T>(&mut self) -> Step<T> {
         if let Doing::Runs(way, path, _) = std::mem::take(&mut self.probe.doing) {
-            self.paths(way).refute(path);
+            let paths = self.paths(way);
+            paths.known.retain(|known| *known != path);
+            paths.refuted.push(path);
         }
         self.start_again()
     }

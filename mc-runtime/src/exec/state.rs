@@ -130,14 +130,6 @@ pub(super) fn image<'a>(frame: &Frame, base: usize) -> &'a [u8] {
     memory(start, base - start)
 }
 
-/// Is there an image, which ends as the stack does? What stands there says where the thread was resumed from.
-pub(super) fn has_same_end(image_then: &[u8], frame: &Frame, base: usize) -> bool {
-    /// How many bytes a coroutine's link to what has resumed it has at most.
-    const LINK: usize = 32;
-    let end = image_then.last_chunk::<LINK>();
-    end.is_some() && end == image(frame, base).last_chunk()
-}
-
 /// Makes them what they were.
 ///
 /// # Safety

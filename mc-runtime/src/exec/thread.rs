@@ -75,8 +75,6 @@ pub(crate) struct Open {
 pub(crate) struct Unseen {
     /// How much it has chosen for weak compare-exchanges to come.
     weak: usize,
-    /// How many thread-locals it has made.
-    locals: usize,
     weakly_failed: usize,
     failed: Option<Failed>,
     strays: bool,
@@ -440,14 +438,13 @@ impl Thread {
 
     /// To be [put back](Self::put_back) later.
     pub(super) fn unseen(&self) -> Unseen {
-        let (weak, locals) = (self.weak.len(), self.locals.len());
         let (failed, strays, drawn) = (self.failed, self.strays, self.drawn);
-        Unseen { weak, locals, weakly_failed: self.weakly_failed.len(), failed, strays, drawn }
+        Unseen { weak: self.weak.len(), weakly_failed: self.weakly_failed.len(), failed, strays, drawn }
     }
 
-    /// Can it be put back? A choice that was used up cannot, nor a thread-local.
-    pub(super) fn can_put_back(&self, before: &Unseen) -> bool {
-        (self.weak.len(), self.locals.len()) == (before.weak, before.locals)
+    /// Can it be put back? A choice that was used up cannot.
+    pub(super) fn has_as_many_choices(&self, before: &Unseen) -> bool {
+        self.weak.len() == before.weak
     }
 
     pub(super) fn put_back(&mut self, before: &Unseen) {
