@@ -262,7 +262,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
     fn differs_from_rehearsal(&self, ending: Ending) -> bool {
         // What a loop does to the system's heap is not seen in a rehearsal, and nobody has a twin there, whose turn comes first.
-        let loops = self.engine.compares_states() || self.engine.sees_counts();
+        let loops = self.engine.compares_states() || self.engine.sees_counts() || self.engine.reuses_addresses();
         let differs = loops || self.engine.twins_took_turns();
         let comparable =
             !differs && !self.engine.guide.decides() && !matches!(ending, Ending::Failed | Ending::Restart);

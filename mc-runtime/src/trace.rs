@@ -63,6 +63,7 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ChannelGone => "Receiver dropped",
         Label::SpuriousWakeup => "woken for no reason",
         Label::SpuriousFailure => "fails for no reason",
+        Label::AddressReuse => "gets freed memory again",
     }
 }
 
@@ -186,7 +187,10 @@ impl Engine {
             Code::Choose if event.operation.label == Label::SpuriousFailure && event.value == 0 => {
                 text = "does not fail for no reason".to_owned();
             }
-            Code::Choose if matches!(event.operation.label, Label::SpuriousWakeup | Label::SpuriousFailure) => {}
+            Code::Choose if event.operation.label == Label::AddressReuse && event.value == 0 => {
+                text = "gets new memory".to_owned();
+            }
+            Code::Choose if event.operation.label != Label::Atomic => {}
             Code::Choose => text = format!("choose among {} = {}", event.operation.a, event.value),
             Code::Spawn => text = format!("spawn T{}", event.value),
             _ => {}

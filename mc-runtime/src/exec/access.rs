@@ -296,6 +296,7 @@ impl Engine {
     fn after(&mut self, id: EventId, site: Site, old: u64) -> Step<Accessed> {
         let event = self.explorer.graph.event(id);
         let (wrote, reads) = (event.writes, event.reads());
+        let compares = event.operation.code.asked() == Code::CompareExchange;
         let changes = wrote && event.value != old || counts(event).is_some();
         if changes || !reads {
             self.threads.me().rounds.clear();
@@ -330,6 +331,9 @@ impl Engine {
             }
         }
         self.trace(id, site, old);
+        if compares {
+            or_return!(self.may_meet_reuse(id));
+        }
         // With the axioms, whoever reads it nevertheless is found out.
         let is_unused = cfg!(feature = "axioms") && !wrote && self.last_round(id).is_some_and(|round| round.is_unused);
         Step::Done(Accessed { old: if is_unused { !old } else { old }, wrote })

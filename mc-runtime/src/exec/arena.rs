@@ -1,15 +1,17 @@
 //! The heap of a test: one arena per thread, growing upwards, so that addresses are the same whenever the thread did the same,
-//! and freed memory is never mistaken for new memory.
+//! and freed memory is never mistaken for new memory. It is handed out again only where somebody could see that, and then as a choice ([`reuse`](super::reuse)).
 //!
 //! [`Allocator`] is the global allocator of the test binary. On a thread of a running execution it serves from the arenas,
 //! everywhere else (and for the engine itself) from the system.
 
+mod again;
 mod allocator;
 #[cfg(feature = "unmodified")]
 mod c;
 mod kept;
 mod snapshot;
 
+pub(crate) use again::At;
 pub use allocator::Allocator;
 pub(crate) use allocator::{in_region, is_installed};
 pub(crate) use snapshot::Snapshot;
@@ -125,6 +127,10 @@ pub(crate) struct Heap {
     pub frees: u64,
     /// Freed ranges of watched blocks that the engine has not yet looked at.
     pub freed: Vec<(usize, usize)>,
+    /// What blocks that were handed out again had been before.
+    earlier: Vec<Block>,
+    /// Blocks are handed out again, if that is chosen.
+    pub reuses: bool,
     /// A block that was freed twice.
     pub double_free: Option<usize>,
     /// What new blocks hold, where what an earlier execution has left there must not make a difference.
@@ -167,6 +173,8 @@ impl Heap {
             #[cfg(feature = "unmodified")]
             frees: 0,
             freed: Vec::new(),
+            earlier: Vec::new(),
+            reuses: false,
             double_free: None,
             fill: None,
             #[cfg(feature = "unmodified")]
@@ -203,6 +211,7 @@ impl Heap {
         }
         (self.used, self.highest) = (0, 0);
         self.freed.clear();
+        self.earlier.clear();
         self.double_free = None;
         (self.exhausted, self.freed_arc) = (false, false);
     }
@@ -214,13 +223,14 @@ impl Heap {
 
     /// What was freed, but for what nobody else can have seen.
     pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
-        self.arenas[..=self.highest].iter().flat_map(|arena| arena.blocks.iter().filter(|block| block.freed))
+        let blocks = self.arenas[..=self.highest].iter().flat_map(|arena| &arena.blocks);
+        self.earlier.iter().chain(blocks.filter(|block| block.freed))
     }
 
     /// The blocks that are still in use, with the slot of the thread that made them.
     pub(crate) fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
-        let arenas = self.arenas[..=self.highest].iter().enumerate().filter(|(_, a)| a.live > 0);
-        arenas.flat_map(|(slot, a)| a.blocks.iter().filter(|b| !b.freed).map(move |b| (slot, *b)))
+        let arenas = self.arenas[..=self.highest].iter().filter(|arena| arena.live > 0);
+        arenas.flat_map(|arena| arena.blocks.iter().filter(|b| !b.freed).map(|b| (b.slot as usize, *b)))
     }
 
     /// The bytes of the other threads' arenas that were handed out, for the comparison of states.
@@ -342,7 +352,7 @@ impl Heap {
     #[inline(always)]
     fn has_room(&self) -> bool {
         let blocks = &self.arenas[self.current].blocks;
-        blocks.len() < blocks.capacity() && !self.rehearsal
+        blocks.len() < blocks.capacity() && !self.rehearsal && !self.reuses
     }
 
     /// A block, where there [is room](Self::has_room) for what is noted of it; null when the heap is exhausted.
@@ -375,14 +385,26 @@ impl Heap {
         self.used += top - arena.top;
         arena.top = top;
         arena.live += 1;
+        self.set_header(at, index);
+        self.fill(at, layout.size());
+        at as *mut u8
+    }
+
+    /// Writes what stands before a block that is handed out.
+    #[inline(always)]
+    fn set_header(&self, at: usize, index: usize) {
         let header = (at - HEADER) as *mut [usize; 2];
-        // SAFETY: the header lies between the old and the new top of this arena: mapped, aligned to 16, nobody else's.
+        // SAFETY: the header lies between the block before and this one, below the top of the arena: mapped, aligned to 16, nobody else's.
         unsafe { header.write([0, index]) };
+    }
+
+    /// Writes what such a block holds, if something is wanted there.
+    #[inline(always)]
+    fn fill(&self, at: usize, size: usize) {
         if let Some(byte) = self.fill {
             // SAFETY: the block that is handed out.
-            unsafe { ptr::write_bytes(at as *mut u8, byte, layout.size()) };
+            unsafe { ptr::write_bytes(at as *mut u8, byte, size) };
         }
-        at as *mut u8
     }
 
     /// The same, where room may have to be made first.
@@ -415,8 +437,8 @@ impl Heap {
         header[1] |= FREED;
         self.freed_arc |= self.owned_unseen && block.counts() == Some([0, 0]);
         arena.live -= 1;
-        // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
-        if last && slot == current && block.events == self.events {
+        // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again. But what is there again may have been seen before.
+        if last && slot == current && block.events == self.events && !self.reuses {
             self.used -= arena.top - block.before;
             arena.top = block.before;
             arena.blocks.pop();

@@ -9,6 +9,7 @@ use super::{Engine, Step};
 use crate::graph::Site;
 use crate::ids::ThreadId;
 use crate::outcome::FailureKind;
+use std::ops::Range;
 
 /// How long an access that is let go may have accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,12 @@ pub(crate) struct Held {
     events: usize,
     left: u32,
     site: Site,
+}
+
+impl Held {
+    pub(super) fn begins_in(&self, range: Range<usize>) -> bool {
+        range.contains(&self.at)
+    }
 }
 
 impl Engine {

@@ -33,6 +33,9 @@ struct Place {
     before: Option<LocationId>,
 }
 
+/// The address of what is gone, which no atomic has.
+const NOWHERE: usize = 1;
+
 /// Where an access was.
 pub(super) struct Followed {
     /// In memory that was freed.
@@ -347,6 +350,16 @@ impl Locations {
         let inside = move |place: &Option<Place>| place.is_some_and(|p| (range.0..range.1).contains(&p.at));
         let places = self.places.iter().enumerate();
         places.filter(move |(_, place)| inside(place)).map(|(slot, _)| LocationId(slot as u32))
+    }
+
+    /// The memory is used again: what is accessed there from now on is another object.
+    pub(super) fn retire(&mut self, range: (usize, usize)) {
+        let retired = self.places.iter_mut().flatten().filter(|place| (range.0..range.1).contains(&place.at));
+        for place in retired {
+            self.by_word.remove(&word(place.at));
+            place.at = NOWHERE;
+        }
+        self.last = u32::MAX;
     }
 
     /// Marks all locations in a range of memory as freed.

@@ -61,6 +61,7 @@ mod recent;
 #[cfg(feature = "unmodified")]
 mod repeated;
 mod reread;
+mod reuse;
 mod rounds;
 pub(crate) mod run;
 mod sample;
@@ -393,8 +394,10 @@ impl Engine {
             self.later.clear();
             self.told.calls_of_engine += 1;
         }
+        let reuses = self.reuses_addresses();
         if let Some(heap) = &mut self.heap {
             heap.reset();
+            heap.reuses = reuses;
             heap.fill = (self.loops.any() || self.explorer.observers != 0).then_some(0);
             #[cfg(feature = "unmodified")]
             {

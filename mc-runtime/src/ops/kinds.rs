@@ -174,4 +174,5 @@ pub enum Label {
     ChannelGone,
     SpuriousWakeup,
     SpuriousFailure,
+    AddressReuse,
 }

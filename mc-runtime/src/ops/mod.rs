@@ -7,6 +7,7 @@
 mod context;
 mod entry;
 mod kinds;
+mod reuse;
 mod unordered;
 mod weak;
 
@@ -26,6 +27,7 @@ pub(crate) use context::{
 };
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
+pub(crate) use reuse::reuse;
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::panic::Location;

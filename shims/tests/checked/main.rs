@@ -13,6 +13,7 @@ mod locks;
 mod once;
 mod ordering;
 mod readers;
+mod reuse;
 mod sizes;
 mod threads;
 mod unused;

@@ -20,12 +20,22 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     result
 }
 
+/// A block of an arena that the calling thread has freed, if there is a choice and that says so.
+pub(super) fn get_again(layout: Layout) -> Option<*mut u8> {
+    // SAFETY: as in `with_heap`.
+    let chooses = unsafe { HEAP.get().as_ref() }.is_some_and(|heap| heap.reuses && !heap.rehearsal);
+    if chooses { crate::ops::reuse(layout) } else { None }
+}
+
 /// A block that is in no arena; or in one, for which something is to be allocated.
 ///
 /// # Safety
 /// As [`GlobalAlloc::alloc`].
 #[inline(never)]
 unsafe fn get(layout: Layout) -> *mut u8 {
+    if let Some(again) = get_again(layout) {
+        return again;
+    }
     let own = with_heap(|heap| match heap.rehearsal {
         false => heap.allocate_with_room(layout),
         // SAFETY: our caller's promise.

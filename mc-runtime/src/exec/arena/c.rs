@@ -1,7 +1,7 @@
 //! What std's `System` calls where std is instrumented, in place of `malloc` and so on (the linker renames its calls): std keeps its `Thread`s there, past any global
 //! allocator. In the code of a test these are memory of the test like any other.
 
-use super::allocator::{in_region, with_heap};
+use super::allocator::{get_again, in_region, with_heap};
 use super::{HEADER, Heap};
 use libc::{c_int, c_void};
 use std::alloc::Layout;
@@ -13,6 +13,9 @@ fn layout(size: usize) -> Option<Layout> {
 }
 
 fn allocate(layout: Layout, from_system: impl Fn() -> *mut c_void) -> *mut c_void {
+    if let Some(again) = get_again(layout) {
+        return again.cast();
+    }
     let own = with_heap(|heap| {
         if !heap.rehearsal {
             return heap.allocate_with_room(layout).cast();

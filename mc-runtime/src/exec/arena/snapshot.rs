@@ -11,6 +11,7 @@ pub(crate) struct Snapshot {
     bytes: Vec<u8>,
     used: usize,
     freed: Vec<(usize, usize)>,
+    earlier: Vec<Block>,
     freed_arc: bool,
     /// What was kept below them then.
     kept: usize,
@@ -55,6 +56,7 @@ impl Heap {
         }
         (snapshot.used, snapshot.freed_arc, snapshot.kept) = (self.used, self.freed_arc, self.kept);
         snapshot.freed.clone_from(&self.freed);
+        snapshot.earlier.clone_from(&self.earlier);
     }
 
     /// Can the snapshot be put back? What was kept since may lie where its blocks were.
@@ -79,5 +81,6 @@ impl Heap {
         }
         (self.used, self.freed_arc) = (snapshot.used, snapshot.freed_arc);
         self.freed.clone_from(&snapshot.freed);
+        self.earlier.clone_from(&snapshot.earlier);
     }
 }

@@ -1,0 +1,338 @@
+//! Memory that a thread has freed is handed out to it again, where somebody compares its address.
+
+#[path = "../common/chance.rs"]
+mod chance;
+
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicU64 as Bits;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+use mc::sync::Arc;
+use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use mc::thread;
+use mc_runtime::options::{Options, Reduction, Reductions, Strategy};
+use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
+use mc_runtime::outcome::Verdict;
+
+use chance::Chance;
+
+use super::{check_with, common, counterexample, fails, proved};
+
+/// What was allocated as `T` is there no more.
+fn free<T>(at: *mut ()) {
+    // SAFETY: from `boxed`, and nobody frees it a second time.
+    drop(unsafe { Box::from_raw(at.cast::<T>()) });
+}
+
+fn boxed<T>(value: T) -> *mut () {
+    Box::into_raw(Box::new(value)).cast()
+}
+
+/// A thread puts another object in the place of the first one, by way of `replace`. When it has, is the first one exchanged, whose address is known?
+fn finds_the_first(replace: fn(*mut ()) -> *mut (), free_new: fn(*mut ())) -> bool {
+    let first = boxed(1_u64);
+    let known = first.addr();
+    let (slot, replaced) = (Arc::new(AtomicPtr::new(first)), Arc::new(AtomicBool::new(false)));
+    let (theirs, done) = (slot.clone(), replaced.clone());
+    let thread = thread::spawn(move || {
+        let new = replace(theirs.swap(null_mut(), AcqRel));
+        theirs.store(new, Release);
+        done.store(true, Release);
+    });
+    let found = replaced.load(Acquire)
+        && slot.compare_exchange(std::ptr::without_provenance_mut(known), null_mut(), AcqRel, Relaxed).is_ok();
+    thread.join().unwrap();
+    let last = slot.load(Relaxed);
+    // Where the address was exchanged, what was there is lost to the slot, but not to us.
+    free_new(if found { std::ptr::with_exposed_provenance_mut(known) } else { last });
+    found
+}
+
+fn by_one_of_its_size(first: *mut ()) -> *mut () {
+    first.expose_provenance();
+    free::<u64>(first);
+    boxed(2_u32)
+}
+
+fn aba() {
+    assert!(!finds_the_first(by_one_of_its_size, free::<u32>), "it is the first one");
+}
+
+#[test]
+fn a_new_object_at_an_old_address_is_taken_for_the_old_one() {
+    let text = counterexample(aba);
+    assert!(text.contains("it is the first one") && text.contains("gets freed memory again"), "{text}");
+    for strategy in [Strategy::Bfs, Strategy::Random, Strategy::Walk, Strategy::Pct(3), Strategy::Pos] {
+        let outcome = check_with(&Options { strategy, ..Options::default() }, aba);
+        assert_eq!(outcome.failures.iter().map(|failure| failure.kind).collect::<Vec<_>>(), [Panic], "{outcome:?}");
+    }
+}
+
+#[test]
+fn both_are_explored() {
+    // It was replaced or not, by one at the same address or at another.
+    proved(4, || {
+        finds_the_first(by_one_of_its_size, free::<u32>);
+    });
+}
+
+#[test]
+fn what_does_not_fit_or_comes_before_is_not_at_that_address() {
+    fn larger(first: *mut ()) -> *mut () {
+        free::<u64>(first);
+        boxed([2_u64; 3])
+    }
+    // It was replaced or not.
+    proved(2, || assert!(!finds_the_first(larger, free::<[u64; 3]>)));
+    fn before(first: *mut ()) -> *mut () {
+        let new = boxed(2_u64);
+        free::<u64>(first);
+        new
+    }
+    // Nor what has come before. But that may have been after, for all that is known between two events.
+    proved(2, || assert!(!finds_the_first(before, free::<u64>)));
+}
+
+#[test]
+fn what_another_thread_has_freed_is_not_had_again() {
+    fn by_another(first: *mut ()) -> *mut () {
+        let address = first.expose_provenance();
+        thread::spawn(move || free::<u64>(std::ptr::with_exposed_provenance_mut(address))).join().unwrap();
+        boxed(2_u64)
+    }
+    proved(2, || assert!(!finds_the_first(by_another, free::<u64>)));
+}
+
+#[test]
+fn it_is_another_object() {
+    // Its own first value, and no access of the old one's races with those of the new.
+    proved(4, || {
+        let again = |first: *mut ()| {
+            free::<u64>(first);
+            let new = Box::new(AtomicUsize::new(7));
+            assert_eq!(new.swap(8, Relaxed), 7);
+            Box::into_raw(new).cast()
+        };
+        let _ = finds_the_first(again, |last| {
+            // SAFETY: made above, if it is that one; the first one has 8 bytes too, and held 1.
+            let last = unsafe { Box::from_raw(last.cast::<AtomicUsize>()) };
+            let value = last.load(Relaxed);
+            assert!(value == 8, "{value}");
+        });
+    });
+}
+
+#[test]
+fn what_is_used_after_it_was_freed_is_found_all_the_same() {
+    fails(UseAfterFree, || {
+        let looks_at = |found: *mut ()| {
+            // SAFETY: on purpose not, where it is not there again.
+            unsafe { &*found.cast::<AtomicUsize>() }.load(Relaxed);
+        };
+        let again = |first: *mut ()| {
+            free::<u64>(first);
+            boxed(AtomicUsize::new(2))
+        };
+        if !finds_the_first(again, free::<AtomicUsize>) {
+            return;
+        }
+        let (freed, new) = (boxed(AtomicUsize::new(1)), boxed(AtomicUsize::new(1)));
+        free::<AtomicUsize>(freed);
+        looks_at(new);
+        looks_at(freed);
+    });
+}
+
+/// How many operations threads have together, at most.
+const OPS: usize = 10;
+const PROGRAMS: u64 = 120;
+
+/// What each thread does, and how.
+#[derive(Debug)]
+struct Program {
+    threads: Vec<Vec<Op>>,
+    /// Of loads, and of exchanges that fail.
+    order: Ordering,
+}
+
+/// What a thread does with the slot that all share.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// Remembers what is in it, as one of two.
+    Look(usize),
+    /// Empties it.
+    Take,
+    /// Puts something new in it if it holds what is remembered; that is freed then.
+    Replace(usize),
+    /// Empties it if it holds what is remembered.
+    Drop(usize),
+    /// Puts something new in it, whatever it holds; that is freed then.
+    Insist,
+}
+
+/// Where objects come from.
+trait Memory {
+    /// That of a thread.
+    fn of(thread: usize) -> Self;
+    fn get(&mut self) -> usize;
+    fn give_back(&mut self, at: usize);
+}
+
+/// The heap.
+struct Heap;
+
+impl Memory for Heap {
+    fn of(_: usize) -> Self {
+        Self
+    }
+
+    fn get(&mut self) -> usize {
+        boxed(0_u64).expose_provenance()
+    }
+
+    fn give_back(&mut self, at: usize) {
+        free::<u64>(std::ptr::with_exposed_provenance_mut(at));
+    }
+}
+
+/// Where nothing is there again.
+struct Fresh(usize);
+
+impl Memory for Fresh {
+    fn of(thread: usize) -> Self {
+        Self(100 * thread)
+    }
+
+    fn get(&mut self) -> usize {
+        self.0 += 1;
+        self.0
+    }
+
+    fn give_back(&mut self, _: usize) {}
+}
+
+/// A pool of the thread's own: whoever may look, each choice is explored.
+struct Pool {
+    next: usize,
+    freed: [usize; OPS],
+    len: usize,
+}
+
+impl Memory for Pool {
+    fn of(thread: usize) -> Self {
+        Self { next: 100 * thread, freed: [0; OPS], len: 0 }
+    }
+
+    fn get(&mut self) -> usize {
+        let Some(which) = mc::choose(0..self.len + 1).checked_sub(1) else {
+            self.next += 1;
+            return self.next;
+        };
+        self.len -= 1;
+        self.freed.swap(which, self.len);
+        self.freed[self.len]
+    }
+
+    fn give_back(&mut self, at: usize) {
+        self.freed[self.len] = at;
+        self.len += 1;
+    }
+}
+
+/// Which of its exchanges have done something, a bit each.
+fn run<M: Memory>(slot: &AtomicUsize, order: Ordering, thread: usize, program: &[Op]) -> usize {
+    let success = if order == SeqCst { SeqCst } else { AcqRel };
+    let (mut memory, mut known, mut done) = (M::of(thread + 1), [0; 2], 0);
+    for (number, op) in program.iter().enumerate() {
+        let exchange = |memory: &mut M, expected, new| {
+            let exchanged = slot.compare_exchange(expected, new, success, order).is_ok();
+            let old = if exchanged { expected } else { new };
+            if old != 0 {
+                memory.give_back(old);
+            }
+            exchanged
+        };
+        let does = match *op {
+            Op::Look(which) => {
+                known[which] = slot.load(order);
+                false
+            }
+            Op::Take => {
+                let old = slot.swap(0, success);
+                if old != 0 {
+                    memory.give_back(old);
+                }
+                old != 0
+            }
+            Op::Replace(which) => {
+                let new = memory.get();
+                exchange(&mut memory, known[which], new)
+            }
+            Op::Drop(which) => exchange(&mut memory, known[which], 0),
+            Op::Insist => {
+                let new = memory.get();
+                let mut old = slot.load(order);
+                while let Err(found) = slot.compare_exchange(old, new, success, order) {
+                    old = found;
+                }
+                if old != 0 {
+                    memory.give_back(old);
+                }
+                old != 0
+            }
+        };
+        done |= usize::from(does) << number;
+    }
+    done
+}
+
+/// The outcomes of a program.
+fn outcomes<M: Memory>(reductions: Reductions, program: &'static Program) -> Vec<u64> {
+    static SEEN: [Bits; 16] = [const { Bits::new(0) }; 16];
+    SEEN.iter().for_each(|word| word.store(0, Relaxed));
+    let options = Options { reductions, ..Options::default() };
+    let outcome = common::explore(&options, move || {
+        let slot = Arc::new(AtomicUsize::new(0));
+        let begin = |(number, ops): (usize, &'static Vec<Op>)| {
+            let slot = slot.clone();
+            thread::spawn(move || run::<M>(&slot, program.order, number, ops))
+        };
+        let threads: Vec<_> = program.threads.iter().enumerate().map(begin).collect();
+        let ends = threads.into_iter().zip(&program.threads);
+        let seen = ends.fold(0, |seen, (thread, ops)| seen << ops.len() | thread.join().unwrap());
+        let left = slot.load(Relaxed);
+        if left != 0 {
+            M::of(0).give_back(left);
+        }
+        SEEN[seen / 64].fetch_or(1 << (seen % 64), Relaxed);
+    });
+    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]), "{program:?}");
+    SEEN.iter().map(|word| word.load(Relaxed)).collect()
+}
+
+fn program(chance: &mut Chance) -> Program {
+    let threads = 2 + chance.below(2);
+    let op = |chance: &mut Chance| match chance.below(8) {
+        0 | 1 => Op::Look(chance.below(2)),
+        2 => Op::Take,
+        3 | 4 => Op::Replace(chance.below(2)),
+        5 | 6 => Op::Drop(chance.below(2)),
+        _ => Op::Insist,
+    };
+    let order = [SeqCst, Acquire, Relaxed][chance.below(3)];
+    Program { threads: (0..threads).map(|_| (0..OPS / threads).map(|_| op(chance)).collect()).collect(), order }
+}
+
+#[test]
+fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
+    let mut more = 0;
+    for seed in 0..PROGRAMS {
+        let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
+        let expected = outcomes::<Pool>(Reductions::default(), program);
+        assert_eq!(outcomes::<Heap>(Reductions::default(), program), expected, "{seed}: {program:?}");
+        let none = Reductions::default().without(Reduction::All);
+        assert_eq!(outcomes::<Heap>(none, program), expected, "{seed}: {program:?}");
+        more += u64::from(outcomes::<Fresh>(Reductions::default(), program) != expected);
+    }
+    assert!(more >= 5, "it makes a difference in {more} only");
+}
