@@ -48,7 +48,7 @@ pub(crate) fn come_before_std() {
     }
 }
 
-/// Watches over this process from now on: signals that end it, and hangs of more than `limit` milliseconds.
+/// Watches over this process from now on: what ends it in the middle of an execution, and hangs of more than `limit` milliseconds.
 pub(crate) fn watch(limit: u64) {
     if WATCHED.swap(true, Ordering::AcqRel) {
         return;
@@ -63,6 +63,8 @@ pub(crate) fn watch(limit: u64) {
             libc::sigaction(signal, &action, ptr::null_mut());
         }
     }
+    // SAFETY: a function of the right signature, which stays where it is.
+    unsafe { libc::atexit(on_exit) };
     let watchdog = move || {
         let mut last = (ptr::null_mut(), 0, (0, 0));
         // How often in a row nothing was seen to happen, and how often nothing but what is no operation.
@@ -143,13 +145,7 @@ pub(crate) unsafe fn use_signal_stack_at(start: usize, size: usize) {
 }
 
 extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // What follows is no part of the test, which must not call this.
-    crate::exec::arena::switch(ptr::null_mut());
-    // SAFETY: ends the process should the rest of this hang.
-    unsafe { libc::alarm(5) };
-    if REHEARSAL.load(Ordering::Acquire) {
-        start_again(NO_REHEARSAL);
-    }
+    prepare_to_die();
     let engine = RUNNING.load(Ordering::Acquire);
     // SAFETY: the kernel's description of a signal of this kind has an address.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -171,6 +167,26 @@ extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _contex
         (FailureKind::Crash, format!("crash: {}", name(signal, address)))
     };
     last_words(kind, message);
+}
+
+/// The process ends as it should. If that is while an execution runs, its test has called for it.
+extern "C" fn on_exit() {
+    if RUNNING.load(Ordering::Acquire).is_null() {
+        return;
+    }
+    prepare_to_die();
+    last_words(FailureKind::Crash, "crash: the test ended the process (`std::process::exit`)".to_owned());
+}
+
+/// What follows is no part of the test.
+fn prepare_to_die() {
+    // The test must not call this.
+    crate::exec::arena::switch(ptr::null_mut());
+    // SAFETY: ends the process should the rest of this hang.
+    unsafe { libc::alarm(5) };
+    if REHEARSAL.load(Ordering::Acquire) {
+        start_again(NO_REHEARSAL);
+    }
 }
 
 fn name(signal: libc::c_int, address: usize) -> String {
