@@ -94,7 +94,7 @@ pub(crate) struct ReplayArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FilterArgs {
     /// Tests whose name contains one of these
-    #[arg(value_name = "FILTERS")]
+    #[arg(value_name = "FILTERS", value_parser = filter)]
     pub(crate) filters: Vec<String>,
     /// Tests whose name is exactly one of the filters
     #[arg(long)]
@@ -105,6 +105,17 @@ pub(crate) struct FilterArgs {
     /// Tests that are marked `#[ignore]` too
     #[arg(long)]
     pub(crate) include_ignored: bool,
+}
+
+/// No name of a test begins with `-`: whoever says that means a flag of std's harness, which is behind a `--`.
+fn filter(word: &str) -> Result<String, &'static str> {
+    if word.starts_with('-') {
+        return Err(
+            "no flags of the test harness come after `--`: `--exact`, `--ignored`, `--include-ignored` and `-j N` stand before it, \
+                    and what a test prints is shown by `cargo mc replay`",
+        );
+    }
+    Ok(word.to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -172,6 +183,7 @@ mod tests {
     #[test]
     fn bad_values_are_usage_errors_that_say_what_is_right() {
         for (flag, expected) in [
+            ("queue -- --exact", "`--exact`, `--ignored`, `--include-ignored` and `-j N` stand before it"),
             ("--max-executions 0", "a whole number above 0"),
             ("--max-executions=-1", "a whole number above 0"),
             ("--time-limit 10", "a duration above 0"),
