@@ -426,7 +426,8 @@ impl Heap {
         // SAFETY: every block of the region was made by `place`, which put its header right before it; the region stays mapped.
         let header = unsafe { &mut *((at as usize - HEADER) as *mut [usize; 2]) };
         let (index, current) = (header[1] & !FREED, self.current);
-        let last = index + 1 == arena.blocks.len();
+        // What is there again may have been seen before.
+        let last = index + 1 == arena.blocks.len() && !self.earlier.iter().any(|earlier| earlier.start == at as usize);
         // A block that is not known was freed before, and its room given back.
         let Some(block) = arena.blocks.get_mut(index).filter(|b| b.start == at as usize && !b.freed) else {
             self.double_free = Some(at as usize);
@@ -437,8 +438,8 @@ impl Heap {
         header[1] |= FREED;
         self.freed_arc |= self.owned_unseen && block.counts() == Some([0, 0]);
         arena.live -= 1;
-        // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again. But what is there again may have been seen before.
-        if last && slot == current && block.events == self.events && !self.reuses {
+        // Made and freed between two events of its thread: nobody else can have seen it, so the room is free again.
+        if last && slot == current && block.events == self.events {
             self.used -= arena.top - block.before;
             arena.top = block.before;
             arena.blocks.pop();

@@ -8,7 +8,7 @@
 //! gets it would be another choice; and whether there is something to get would not follow from what a thread itself has done.
 //! The argument is in `docs/addresses.md`.
 
-use super::arena::At;
+use super::arena::{At, Block};
 use super::learned::short;
 use super::{Engine, Step};
 use crate::ids::EventId;
@@ -40,8 +40,8 @@ impl Engine {
     fn learns_reuse<T>(&mut self, id: EventId, expected: usize) -> Option<Step<T>> {
         let heap = self.heap.as_ref()?;
         let old = heap.block(expected).filter(|block| block.freed)?;
-        let key = key(heap.name(&old));
-        if self.has_learned(ADDRESS_REUSE) && self.has_learned(key) {
+        let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.name(&old)?)];
+        if keys.iter().all(|key| self.has_learned(*key)) {
             return None;
         }
         let (graph, location) = (&self.explorer.graph, self.explorer.graph.event(id).location);
@@ -54,30 +54,76 @@ impl Engine {
         if !writes.any(could_be_there) {
             return None;
         }
-        self.learned.extend([ADDRESS_REUSE, key].map(short));
+        self.learned.extend(keys.map(short));
         // Which block is meant depends on who has made it.
         Some(self.told_apart())
     }
 
-    /// How many blocks the running thread could get again for this.
-    pub(crate) fn count_reusable(&self, layout: Layout) -> u64 {
-        self.reusable(layout).count() as u64
+    /// Could the running thread get a block again for this, for all that is known without looking for one?
+    pub(crate) fn may_reuse(&self, layout: Layout) -> bool {
+        self.has_learned(of_room(layout.size()))
+    }
+
+    /// The running thread allocates. The block that it gets again, if there is a choice and that says so.
+    ///
+    /// It does not wait for its turn, nor is it stopped here: locks of the system's may be held around an allocation. So the event may be added while others still replay theirs; as nobody else can tell, its place
+    /// among theirs makes no difference.
+    pub(crate) fn reuses(&mut self, layout: Layout) -> Option<usize> {
+        let among = self.reusable(layout).count() as u64;
+        if among == 0 || self.enter::<()>().is_some() {
+            return None; // a thread that is cut notices at its next operation
+        }
+        self.close();
+        let choice = Operation { a: among + 1, label: Label::AddressReuse, ..Operation::plain(Code::Choose) };
+        let which = self.chooses_at_once(&choice)?.checked_sub(1)?;
+        let at = self.reusable(layout).nth(which as usize)?;
+        Some(self.reuse(at, layout))
     }
 
     fn reusable(&self, layout: Layout) -> impl Iterator<Item = At> {
-        let heap = self.heap.as_ref();
-        let known = heap.into_iter().flat_map(move |heap| heap.fitting(layout).map(|(at, b)| (at, key(heap.name(b)))));
-        known.filter(|(_, key)| self.has_learned(*key)).map(|(at, _)| at)
+        let blocks = self.heap.iter().flat_map(move |heap| heap.fitting(layout));
+        blocks.filter(|at| self.has_learned(of_block(*at)))
     }
 
-    /// Does it get one of them, and which? Called again when it had to wait.
-    pub(crate) fn choose_reuse(&mut self, layout: Layout, among: u64) -> Step<Option<usize>> {
-        let choice = Operation { a: among + 1, label: Label::AddressReuse, ..Operation::plain(Code::Choose) };
-        let step = self.plain(choice, None);
-        let Step::Done(chosen) = step else { return step.not_done() };
-        let Some(which) = chosen.checked_sub(1) else { return Step::Done(None) };
-        let Some(at) = self.reusable(layout).nth(which as usize) else { return Step::Done(None) };
-        Step::Done(Some(self.reuse(at, layout)))
+    /// A choice of the running thread, now. `None`: it is to stop, or has gone another way, and notices at its next operation.
+    fn chooses_at_once(&mut self, choice: &Operation) -> Option<u64> {
+        let (id, graph) = (self.next_event(), &self.explorer.graph);
+        let recorded = graph.thread(id.thread).get(id.index as usize);
+        let value = match recorded.map(|event| (event.operation, event.value)) {
+            Some((operation, value)) if operation == *choice => {
+                self.replayed += 1;
+                value
+            }
+            Some((Operation { code: Code::Block, .. }, _)) => return None,
+            Some(_) => {
+                let _: Step<()> = self.diverged(id, "memory is allocated", None);
+                return None;
+            }
+            None if graph.has_ended(id.thread) || self.me_ref().repeats.is_some() => return None,
+            None => self.adds_choice(id, choice)?,
+        };
+        self.me().rounds.clear();
+        self.executed_event(id);
+        self.trace(id, None, 0);
+        Some(value)
+    }
+
+    fn adds_choice(&mut self, id: EventId, choice: &Operation) -> Option<u64> {
+        if self.minds_observers::<()>(choice).is_some() {
+            return None;
+        }
+        if !self.guide.decides() {
+            self.explorer.add_choice(id.thread, choice, None);
+            return Some(0);
+        }
+        let events = self.explorer.graph.len();
+        if self.guide.stops_now(events).is_some() {
+            return None;
+        }
+        self.granted = false;
+        let value = Some(self.guide.choose(events, choice.a)).filter(|value| *value < choice.a)?;
+        self.explorer.graph.add_plain_as(id, choice, value, None);
+        Some(value)
     }
 
     /// The running thread gets a block again. What is known by its address was of another object.
@@ -92,7 +138,17 @@ impl Engine {
     }
 }
 
+/// What is learned of blocks with as much room as one of this size.
+fn of_room(size: usize) -> u64 {
+    scatter(Block::room(size) as u64)
+}
+
 /// What is learned of a block.
-fn key(name: u64) -> u64 {
-    (name >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48
+fn of_block((arena, index): At) -> u64 {
+    scatter(!((arena as u64) << u32::BITS | index as u64))
+}
+
+/// Sixteen bits, which is what counts of a key.
+fn scatter(name: u64) -> u64 {
+    name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48
 }

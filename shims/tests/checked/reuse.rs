@@ -3,14 +3,16 @@
 #[path = "../common/chance.rs"]
 mod chance;
 
+use std::hint::black_box;
 use std::ptr::null_mut;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use mc::thread;
-use mc_runtime::options::{Options, Reduction, Reductions, Strategy};
+use mc_runtime::options::{Options, Origin, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
 use mc_runtime::outcome::Verdict;
 
@@ -140,6 +142,72 @@ fn what_is_used_after_it_was_freed_is_found_all_the_same() {
         free::<AtomicUsize>(freed);
         looks_at(new);
         looks_at(freed);
+    });
+}
+
+/// From now on, what the calling thread allocates with as much room is a choice.
+fn compares_addresses<const WORDS: usize>() {
+    let slot = AtomicUsize::new(0);
+    let old = boxed([0_u64; WORDS]);
+    slot.store(old.expose_provenance(), Relaxed);
+    free::<[u64; WORDS]>(old);
+    let new = boxed([0_u64; WORDS]);
+    slot.store(new.expose_provenance(), Relaxed);
+    let _ = slot.compare_exchange(old.addr(), 0, Relaxed, Relaxed);
+    free::<[u64; WORDS]>(new);
+}
+
+#[test]
+fn nobody_waits_in_an_allocation_under_a_lock_of_stds() {
+    static LOG: Mutex<u64> = Mutex::new(0);
+    // The first thread gets new memory or not, twice; and the second one sees its store or not, and if so, is seen itself or not.
+    proved(12, || {
+        let (stored, locked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (store, see, tell) = (stored.clone(), stored, locked.clone());
+        let first = thread::spawn(move || {
+            compares_addresses::<3>();
+            store.store(true, Release);
+            let mut log = LOG.lock().unwrap();
+            *log += black_box(Box::new([5_u64; 3]))[0];
+        });
+        let second = thread::spawn(move || {
+            if see.load(Acquire) {
+                *LOG.lock().unwrap() += 1;
+                tell.store(true, Release);
+            }
+        });
+        black_box(locked.load(Acquire));
+        first.join().unwrap();
+        second.join().unwrap();
+    });
+}
+
+#[test]
+fn blocks_are_the_same_wherever_earlier_executions_have_left_something() {
+    #[repr(align(128))]
+    struct Wide(u64);
+    let options = Options { origin: Origin::Foreign, ..Options::default() };
+    let outcome = check_with(&options, || {
+        std::mem::forget(black_box(vec![1_u8; 16]));
+        let wide = black_box(Box::new(Wide(1)));
+        compares_addresses::<3>();
+        assert_eq!(black_box(Box::new([1_u64; 3]))[0], wide.0);
+    });
+    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
+    // New memory or not, twice.
+    assert_eq!(outcome.executions, 4, "{outcome:?}");
+}
+
+#[test]
+fn what_has_another_size_makes_no_choice_and_gives_its_room_back() {
+    proved(2, || {
+        compares_addresses::<3>();
+        for number in 0..10_000_u64 {
+            black_box(Box::new([number; 8]));
+        }
+        for _ in 0..3_000 {
+            black_box(Vec::<u8>::with_capacity(1 << 20));
+        }
     });
 }
 

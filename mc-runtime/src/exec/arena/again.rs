@@ -7,8 +7,8 @@ use std::alloc::Layout;
 pub(crate) type At = (usize, usize);
 
 impl Block {
-    /// How many bytes it has room for.
-    fn room(size: usize) -> usize {
+    /// How many bytes a block of this size has room for.
+    pub(crate) fn room(size: usize) -> usize {
         size.max(1).next_multiple_of(HEADER)
     }
 
@@ -23,20 +23,20 @@ impl Block {
 }
 
 impl Heap {
-    /// A name of the block that is the same wherever the heap is, and whatever earlier executions have left there.
-    pub(crate) fn name(&self, block: &Block) -> u64 {
-        let offset = block.start - self.base;
-        (offset - self.arenas[offset / ARENA].floor) as u64
+    /// Which block of which thread's it is, by number: the same wherever the heap is, and whatever earlier executions have left there.
+    pub(crate) fn name(&self, block: &Block) -> Option<At> {
+        self.find(block.start)
     }
 
     /// The blocks that the running thread has freed and that this fits, in the order of their addresses.
-    pub(crate) fn fitting(&self, layout: Layout) -> impl Iterator<Item = (At, &Block)> {
+    pub(crate) fn fitting(&self, layout: Layout) -> impl Iterator<Item = At> {
         let thread = self.current as u32;
         let arenas = self.arenas[..=self.highest].iter().enumerate();
         let blocks =
             arenas.flat_map(|(arena, a)| a.blocks.iter().enumerate().map(move |(index, b)| ((arena, index), b)));
         let aligned = layout.align() <= HEADER;
-        blocks.filter(move |(_, b)| aligned && b.freed && b.freed_by.0 == thread && b.fits(layout.size()))
+        let fits = move |b: &Block| aligned && b.freed && b.freed_by.0 == thread && b.fits(layout.size());
+        blocks.filter(move |(_, block)| fits(block)).map(|(at, _)| at)
     }
 
     /// Hands out one of them. Where it begins and ends.
