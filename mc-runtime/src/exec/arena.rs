@@ -221,12 +221,6 @@ impl Heap {
         self.arenas[..=self.highest].iter().any(|arena| arena.live > 0)
     }
 
-    /// What was freed, but for what nobody else can have seen.
-    pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
-        let blocks = self.arenas[..=self.highest].iter().flat_map(|arena| &arena.blocks);
-        self.earlier.iter().chain(blocks.filter(|block| block.freed))
-    }
-
     /// The blocks that are still in use, with the slot of the thread that made them.
     pub(crate) fn live(&self) -> impl Iterator<Item = (usize, Block)> + '_ {
         let arenas = self.arenas[..=self.highest].iter().filter(|arena| arena.live > 0);

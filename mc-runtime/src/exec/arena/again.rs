@@ -28,6 +28,12 @@ impl Heap {
         self.find(block.start)
     }
 
+    /// What was freed, handed out again or not, but for what nobody else can have seen.
+    pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
+        let blocks = self.arenas[..=self.highest].iter().flat_map(|arena| &arena.blocks);
+        self.earlier.iter().chain(blocks.filter(|block| block.freed))
+    }
+
     /// The blocks that the running thread has freed and that this fits, in the order of their addresses.
     pub(crate) fn fitting(&self, layout: Layout) -> impl Iterator<Item = At> {
         let thread = self.current as u32;
