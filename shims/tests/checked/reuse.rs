@@ -4,14 +4,17 @@
 mod chance;
 
 use std::hint::black_box;
+use std::panic::catch_unwind;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
+use mc::__private::run_body;
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use mc::thread;
+use mc_runtime::models::{Bounds, replay};
 use mc_runtime::options::{Options, Origin, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
 use mc_runtime::outcome::Verdict;
@@ -354,27 +357,35 @@ fn run<M: Memory>(slot: &AtomicUsize, order: Ordering, thread: usize, program: &
     done
 }
 
-/// The outcomes of a program.
+/// Runs a program once; its outcome.
+fn outcome<M: Memory>(program: &'static Program) -> usize {
+    let slot = Arc::new(AtomicUsize::new(0));
+    let begin = |(number, ops): (usize, &'static Vec<Op>)| {
+        let slot = slot.clone();
+        thread::spawn(move || run::<M>(&slot, program.order, number, ops))
+    };
+    let threads: Vec<_> = program.threads.iter().enumerate().map(begin).collect();
+    let ends = threads.into_iter().zip(&program.threads);
+    let outcome = ends.fold(0, |seen, (thread, ops)| seen << ops.len() | thread.join().unwrap());
+    let left = slot.load(Relaxed);
+    if left != 0 {
+        M::of(0).give_back(left);
+    }
+    outcome
+}
+
+/// All its outcomes, a bit each.
 fn outcomes<M: Memory>(reductions: Reductions, program: &'static Program) -> Vec<u64> {
     static SEEN: [Bits; 16] = [const { Bits::new(0) }; 16];
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
     SEEN.iter().for_each(|word| word.store(0, Relaxed));
     let options = Options { reductions, ..Options::default() };
-    let outcome = common::explore(&options, move || {
-        let slot = Arc::new(AtomicUsize::new(0));
-        let begin = |(number, ops): (usize, &'static Vec<Op>)| {
-            let slot = slot.clone();
-            thread::spawn(move || run::<M>(&slot, program.order, number, ops))
-        };
-        let threads: Vec<_> = program.threads.iter().enumerate().map(begin).collect();
-        let ends = threads.into_iter().zip(&program.threads);
-        let seen = ends.fold(0, |seen, (thread, ops)| seen << ops.len() | thread.join().unwrap());
-        let left = slot.load(Relaxed);
-        if left != 0 {
-            M::of(0).give_back(left);
-        }
+    let checked = common::explore(&options, move || {
+        let seen = outcome::<M>(program);
         SEEN[seen / 64].fetch_or(1 << (seen % 64), Relaxed);
     });
-    assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]), "{program:?}");
+    assert_eq!((checked.verdict, &checked.failures[..]), (Verdict::Proved, &[][..]), "{program:?}");
     SEEN.iter().map(|word| word.load(Relaxed)).collect()
 }
 
@@ -403,4 +414,20 @@ fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
         more += u64::from(outcomes::<Fresh>(Reductions::default(), program) != expected);
     }
     assert!(more >= 5, "it makes a difference in {more} only");
+}
+
+#[test]
+fn every_outcome_is_replayed_that_is_a_failure() {
+    for seed in 0..PROGRAMS / 4 {
+        let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
+        let seen = outcomes::<Heap>(Reductions::default(), program);
+        for wrong in (0..1 << OPS).filter(|wrong| seen[wrong / 64] >> (wrong % 64) & 1 != 0) {
+            let body = move || assert_ne!(outcome::<Heap>(program), wrong);
+            let checked = common::explore(&Options::default(), body);
+            let [failure] = &checked.failures[..] else { panic!("{seed}, {wrong}: {checked:?}") };
+            let again = catch_unwind(|| replay(Bounds::default(), &failure.schedule, move || run_body(body)));
+            let text = again.unwrap_err().downcast::<String>().expect("a counterexample is a text");
+            assert!(text.contains(&format!("right: {wrong}")), "{seed}, {wrong}: {text}");
+        }
+    }
 }
