@@ -169,9 +169,10 @@ extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _contex
     last_words(kind, message);
 }
 
-/// The process ends as it should. If that is while an execution runs, its test has called for it.
+/// The process ends as somebody wants it to. Is that a thread of the execution that runs? Under `cargo test` it may also be a test beside it.
 extern "C" fn on_exit() {
-    if RUNNING.load(Ordering::Acquire).is_null() {
+    let is_of_test = crate::ops::ask_engine(|_| ()).is_some();
+    if !is_of_test || RUNNING.load(Ordering::Acquire).is_null() {
         return;
     }
     prepare_to_die();
