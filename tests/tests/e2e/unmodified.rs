@@ -56,6 +56,7 @@ fn every_test(run: &Run) {
         ("returns_an_error", "panic", "termination value"),
         ("spun_without_order", "data_race", "tests/all.rs"),
         ("stuck", "deadlock", "cycle"),
+        ("taken_for_another", "panic", "it is the first one"),
         ("written_before_and_after_a_flag", "data_race", "tests/all.rs"),
     ];
     for (name, kind, words) in failed {
