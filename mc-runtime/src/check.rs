@@ -261,9 +261,9 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     fn differs_from_rehearsal(&self, ending: Ending) -> bool {
-        // What a loop does to the system's heap is not seen in a rehearsal, and nobody has a twin there, whose turn comes first.
-        let loops = self.engine.compares_states() || self.engine.sees_counts() || self.engine.reuses_addresses();
-        let differs = loops || self.engine.twins_took_turns();
+        // What a loop does to the system's heap is not seen in a rehearsal, nobody has a twin there, whose turn comes first, and no memory is handed out again.
+        let loops = self.engine.compares_states() || self.engine.sees_counts();
+        let differs = loops || self.engine.twins_took_turns() || self.engine.reuses_addresses();
         let comparable =
             !differs && !self.engine.guide.decides() && !matches!(ending, Ending::Failed | Ending::Restart);
         comparable && !self.engine.late && self.expected.is_some_and(|e| e != self.digest())

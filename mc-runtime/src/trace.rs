@@ -181,17 +181,13 @@ impl Engine {
                 text.push_str(&format!(" = {}({old})", if event.writes { "Ok" } else { "Err" }));
             }
             Code::Load | Code::Rmw(_) if event.operation.label == Label::Atomic => text.push_str(&format!(" = {old}")),
-            Code::Choose if event.operation.label == Label::SpuriousWakeup && event.value == 0 => {
-                text = "not woken for no reason".to_owned();
-            }
-            Code::Choose if event.operation.label == Label::SpuriousFailure && event.value == 0 => {
-                text = "does not fail for no reason".to_owned();
-            }
-            Code::Choose if event.operation.label == Label::AddressReuse && event.value == 0 => {
-                text = "gets new memory".to_owned();
-            }
-            Code::Choose if event.operation.label != Label::Atomic => {}
-            Code::Choose => text = format!("choose among {} = {}", event.operation.a, event.value),
+            Code::Choose => match (event.operation.label, event.value) {
+                (Label::SpuriousWakeup, 0) => text = "not woken for no reason".to_owned(),
+                (Label::SpuriousFailure, 0) => text = "does not fail for no reason".to_owned(),
+                (Label::AddressReuse, 0) => text = "gets new memory".to_owned(),
+                (Label::Atomic, value) => text = format!("choose among {} = {value}", event.operation.a),
+                _ => {}
+            },
             Code::Spawn => text = format!("spawn T{}", event.value),
             _ => {}
         }

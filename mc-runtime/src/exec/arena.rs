@@ -278,7 +278,8 @@ impl Heap {
         (!block.freed && is_near && at + size > block.start + block.size).then_some(block)
     }
 
-    fn find(&self, at: usize) -> Option<(usize, usize)> {
+    /// Which block holds the address.
+    pub(crate) fn find(&self, at: usize) -> Option<At> {
         if !self.contains(at) {
             return None;
         }

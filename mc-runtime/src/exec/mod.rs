@@ -397,7 +397,7 @@ impl Engine {
         let reuses = self.reuses_addresses();
         if let Some(heap) = &mut self.heap {
             heap.reset();
-            heap.reuses = reuses;
+            heap.reuses = reuses && !heap.rehearsal;
             heap.fill = (self.loops.any() || self.explorer.observers != 0).then_some(0);
             #[cfg(feature = "unmodified")]
             {

@@ -40,7 +40,7 @@ impl Engine {
     fn learns_reuse<T>(&mut self, id: EventId, expected: usize) -> Option<Step<T>> {
         let heap = self.heap.as_ref()?;
         let old = heap.block(expected).filter(|block| block.freed)?;
-        let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.name(&old)?)];
+        let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.find(expected)?)];
         if keys.iter().all(|key| self.has_learned(*key)) {
             return None;
         }
@@ -99,8 +99,12 @@ impl Engine {
                 let _: Step<()> = self.diverged(id, "memory is allocated", None);
                 return None;
             }
-            None if graph.has_ended(id.thread) || self.me_ref().repeats.is_some() => return None,
-            None => self.adds_choice(id, choice)?,
+            None if graph.has_ended(id.thread) || self.stops_next() => return None,
+            None if self.minds_observers::<()>(choice).is_some() => return None,
+            None => {
+                self.granted = false; // that was for this event, where a schedule or chance has picked the thread
+                self.add_plain(id, choice, None).ok()?
+            }
         };
         self.me().rounds.clear();
         self.executed_event(id);
@@ -108,22 +112,9 @@ impl Engine {
         Some(value)
     }
 
-    fn adds_choice(&mut self, id: EventId, choice: &Operation) -> Option<u64> {
-        if self.minds_observers::<()>(choice).is_some() {
-            return None;
-        }
-        if !self.guide.decides() {
-            self.explorer.add_choice(id.thread, choice, None);
-            return Some(0);
-        }
-        let events = self.explorer.graph.len();
-        if self.guide.stops_now(events).is_some() {
-            return None;
-        }
-        self.granted = false;
-        let value = Some(self.guide.choose(events, choice.a)).filter(|value| *value < choice.a)?;
-        self.explorer.graph.add_plain_as(id, choice, value, None);
-        Some(value)
+    /// Is the running thread to stop, instead of its next event?
+    fn stops_next(&self) -> bool {
+        self.me_ref().repeats.is_some() || self.guide.stops_now(self.explorer.graph.len()).is_some()
     }
 
     /// The running thread gets a block again. What is known by its address was of another object.

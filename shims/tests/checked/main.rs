@@ -20,7 +20,7 @@ mod unused;
 mod waiting;
 mod wakeups;
 
-use std::panic::catch_unwind;
+use std::panic::{UnwindSafe, catch_unwind};
 
 use mc::__private::run_body;
 use mc_runtime::models::{Bounds, replay};
@@ -62,7 +62,7 @@ fn counterexample(body: fn()) -> String {
 
 /// The failure that `body` has by this schedule, told.
 #[track_caller]
-fn replayed(schedule: String, body: fn()) -> String {
+fn replayed(schedule: String, body: impl Fn() + Copy + Send + Sync + UnwindSafe + 'static) -> String {
     let replayed = catch_unwind(move || replay(Bounds::default(), &schedule, move || run_body(body)));
     *replayed.unwrap_err().downcast::<String>().expect("a counterexample is a text")
 }

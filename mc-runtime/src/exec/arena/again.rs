@@ -3,7 +3,7 @@
 use super::{ARENA, Block, HEADER, Heap};
 use std::alloc::Layout;
 
-/// Where a block is: its arena, and its index there.
+/// Which block it is: its arena, and its number there. That is the same wherever the heap is, and whatever earlier executions have left there.
 pub(crate) type At = (usize, usize);
 
 impl Block {
@@ -23,11 +23,6 @@ impl Block {
 }
 
 impl Heap {
-    /// Which block of which thread's it is, by number: the same wherever the heap is, and whatever earlier executions have left there.
-    pub(crate) fn name(&self, block: &Block) -> Option<At> {
-        self.find(block.start)
-    }
-
     /// What was freed, handed out again or not, but for what nobody else can have seen.
     pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
         let blocks = self.arenas[..=self.highest].iter().flat_map(|arena| &arena.blocks);

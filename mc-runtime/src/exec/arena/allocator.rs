@@ -23,7 +23,7 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
 /// A block of an arena that the calling thread has freed, if there is a choice and that says so.
 pub(super) fn get_again(layout: Layout) -> Option<*mut u8> {
     // SAFETY: as in `with_heap`.
-    let chooses = unsafe { HEAP.get().as_ref() }.is_some_and(|heap| heap.reuses && !heap.rehearsal);
+    let chooses = unsafe { HEAP.get().as_ref() }.is_some_and(|heap| heap.reuses);
     if chooses { crate::ops::reuse(layout) } else { None }
 }
 
