@@ -175,6 +175,7 @@ impl Engine {
     }
 
     /// The thread that runs next, if any can.
+    #[inline(always)]
     pub(crate) fn pick(&mut self) -> Option<ThreadId> {
         if self.cutting {
             return None;
@@ -239,11 +240,15 @@ impl Engine {
     }
 
     /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
+    #[inline(always)]
     fn pick_to_explore(&self) -> Option<ThreadId> {
-        let is_next = |t: &ThreadId| {
-            self.is_able(*t) && self.turns(*t) == 0 && !self.waits_to_write(*t) && !self.explorer.observes(*t)
-        };
-        self.explorer.graph.ranks().iter().copied().find(is_next).or_else(|| self.pick_among_later())
+        for thread in self.explorer.graph.ranks().iter().copied() {
+            let is_early = self.is_able(thread) && self.turns(thread) == 0;
+            if is_early && !self.waits_to_write(thread) && !self.explorer.observes(thread) {
+                return Some(thread);
+            }
+        }
+        self.pick_among_later()
     }
 
     /// Likewise, if none is in its first turn.

@@ -78,6 +78,7 @@ impl Engine {
     }
 
     /// Adds an event to the graph; gives its value.
+    #[inline(always)]
     pub(super) fn add_plain(&mut self, id: EventId, operation: &Operation, site: Site) -> Result<u64, Step<u64>> {
         let value = match operation.code {
             Code::Choose if !self.guide.decides() => {

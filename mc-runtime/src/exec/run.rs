@@ -31,7 +31,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     // a borrow that ends before control goes elsewhere, all on this thread of the operating system.
     unsafe {
         while let Some(thread) = (*at).pick() {
-            resume(at, thread);
+            resume_here(at, thread);
             if (*at).is_cutting() {
                 break;
             }
@@ -78,7 +78,18 @@ unsafe fn look_again(engine: *mut Engine) {
 ///
 /// # Safety
 /// `engine` points to an engine that nobody borrows, on the thread of the operating system that its coroutines run on.
+#[inline(never)]
 unsafe fn resume(engine: *mut Engine, thread: ThreadId) {
+    // SAFETY: our caller's promise.
+    unsafe { resume_here(engine, thread) }
+}
+
+/// The same, compiled into where most threads are resumed.
+///
+/// # Safety
+/// As [`resume`].
+#[inline(always)]
+unsafe fn resume_here(engine: *mut Engine, thread: ThreadId) {
     let (mut fiber, heap) = {
         // SAFETY: a short borrow; our caller's promise.
         let e = unsafe { &mut *engine };

@@ -127,6 +127,7 @@ impl Fiber {
     }
 
     /// Runs it until it suspends itself or ends, with operations going to `engine` and allocations to `heap`; true when it has ended.
+    #[inline(always)]
     pub(crate) fn resume(&mut self, engine: *mut Engine, heap: *mut Heap) -> bool {
         match &mut self.kind {
             Kind::Coroutine(coroutine) => {
