@@ -189,7 +189,12 @@ impl Engine {
             return Some(thread);
         }
         if self.replaying() {
-            return self.explorer.graph.ranks().iter().copied().find(|t| self.can_replay(*t));
+            for thread in self.explorer.graph.ranks().iter().copied() {
+                if self.can_replay(thread) {
+                    return Some(thread);
+                }
+            }
+            return None;
         }
         if matches!(self.guide, Guide::Explore) {
             return self.pick_to_explore();
