@@ -305,6 +305,7 @@ impl Engine {
         mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && is_next(t))
     }
 
+    #[inline(always)]
     fn can_replay(&self, thread: ThreadId) -> bool {
         match self.threads.get(thread.slot()).map_or(State::Absent, |t| t.state) {
             // One that has done nothing may have been joined.

@@ -49,12 +49,16 @@ impl Graph {
     /// How many sections of the generation that begins with `start` are there, and have no end: those of `thread`, or of all.
     pub(crate) fn open_sections(&self, location: LocationId, start: EventId, thread: Option<ThreadId>) -> usize {
         let counts = |id: &EventId| thread.is_none_or(|t| t == id.thread);
-        let of = |code| {
-            let reads = self.reads(location).iter().filter(|id| counts(id)).map(|id| self.event(*id));
-            reads.filter(|event| event.operation.code == code && event.rf == start).count()
-        };
-        let downgraded = self.is_downgrade(location, start) && counts(&start);
-        usize::from(downgraded) + of(Code::ReadLock) - of(Code::ReadUnlock)
+        let mut open = usize::from(self.is_downgrade(location, start) && counts(&start));
+        for read in self.reads(location).iter().filter(|read| counts(read)) {
+            let event = self.event(*read);
+            match event.operation.code {
+                Code::ReadLock if event.rf == start => open += 1,
+                Code::ReadUnlock if event.rf == start => open -= 1, // after what it unlocks, as added
+                _ => {}
+            }
+        }
+        open
     }
 
     /// The word of a lock, with its readers counted.
@@ -75,6 +79,9 @@ impl Graph {
         mut hb: ClockRef,
     ) -> (ClockRef, ClockRef) {
         let &New { location, rf: start, sections: which, .. } = new;
+        if new.operation.code != Code::WriteLock && prefix == hb {
+            return (prefix, hb); // there is none that it depends on and that does not happen before it
+        }
         let mut sections = std::mem::take(&mut self.sections);
         self.sections(location, start, &mut sections);
         for (index, section) in sections.iter().enumerate() {
