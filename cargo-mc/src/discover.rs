@@ -206,6 +206,12 @@ fn matches(case: &Case, filter: &FilterArgs) -> bool {
     filter.filters.is_empty() || filter.filters.iter().any(one)
 }
 
+/// The tests that a replay could mean: a word that is the whole name of one does not mean those of which it is a part.
+pub(crate) fn select_named(cases: &[Case], filter: &FilterArgs) -> Result<Vec<Case>, SelectError> {
+    let exact = FilterArgs { exact: true, ..filter.clone() };
+    select(cases.to_vec(), &exact).or_else(|_| select(cases.to_vec(), filter))
+}
+
 /// The one test that `what` means.
 pub(crate) fn only(mut cases: Vec<Case>, what: &str) -> Result<Case, SelectError> {
     match cases.len() {
@@ -268,6 +274,19 @@ mod tests {
         assert_eq!(selected(&filters(&[])).unwrap().len(), 2);
         assert_eq!(selected(&FilterArgs { ignored: true, ..filters(&[]) }).unwrap(), ["pool::slow"]);
         assert_eq!(selected(&FilterArgs { include_ignored: true, ..filters(&[]) }).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_replay_of_a_test_whose_name_is_part_of_another_means_that_one() {
+        let named = |word: &str| {
+            let cases = ["same", "same_too", "a::same"].map(|name| case(name, false));
+            let selected = select_named(&cases, &filters(&[word])).and_then(|cases| only(cases, "this"));
+            selected.map(|case| case.name).map_err(|error| error.to_string())
+        };
+        assert_eq!(named("same").unwrap(), "same");
+        assert_eq!(named("too").unwrap(), "same_too");
+        let message = named("sam").unwrap_err();
+        assert!(message.starts_with("this selects 3 tests"), "{message}");
     }
 
     #[test]

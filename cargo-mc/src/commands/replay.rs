@@ -79,7 +79,7 @@ fn target(args: &ReplayArgs, wanted: Wanted<'_>, cases: Vec<Case>, store: &Store
                 Some(record) => Ok(recorded(cases, record, &flags)?),
                 None => {
                     let filter = FilterArgs { include_ignored: !args.filter.ignored, ..args.filter.clone() };
-                    let case = discover::only(discover::select(cases, &filter)?, "this")?;
+                    let case = discover::only(discover::select_named(&cases, &filter)?, "this")?;
                     let options = flags.or(case.attribute.clone()).options();
                     Ok(Target { case, schedule: schedule.to_owned(), options, recorded: None })
                 }
@@ -87,10 +87,8 @@ fn target(args: &ReplayArgs, wanted: Wanted<'_>, cases: Vec<Case>, store: &Store
         }
         Wanted::Test(name) => {
             let filter =
-                |exact| FilterArgs { filters: vec![name.to_owned()], exact, ignored: false, include_ignored: true };
-            let exact = discover::select(cases.clone(), &filter(true));
-            let selected = exact.or_else(|_| discover::select(cases.clone(), &filter(false)))?;
-            let case = discover::only(selected, &format!("`{name}`"))?;
+                FilterArgs { filters: vec![name.to_owned()], exact: false, ignored: false, include_ignored: true };
+            let case = discover::only(discover::select_named(&cases, &filter)?, &format!("`{name}`"))?;
             let record = store.last_failure(&case)?;
             Ok(recorded(cases, record, &flags)?)
         }

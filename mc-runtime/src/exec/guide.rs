@@ -8,6 +8,7 @@ use crate::explore::Reading;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
+use crate::options::Options;
 use crate::outcome::FailureKind;
 use crate::schedule::{Change, Digest, Schedule, Turns};
 
@@ -87,6 +88,13 @@ impl Follower {
     pub(crate) fn is_followed(&self) -> bool {
         self.digest.value() == self.schedule.digest && self.added == self.schedule.events
     }
+}
+
+/// How many events of a thread are a turn. An execution has room for several of each thread.
+pub(super) fn turn(options: &Options) -> usize {
+    const LONGEST: u64 = 256;
+    // With the axioms, so few that short programs show that it makes no difference.
+    if cfg!(feature = "axioms") { 3 } else { (options.max_events / 32).clamp(4, LONGEST) as usize }
 }
 
 impl Guide {
@@ -248,7 +256,7 @@ impl Engine {
     #[inline(always)]
     fn pick_to_explore(&self) -> Option<ThreadId> {
         for thread in self.explorer.graph.ranks().iter().copied() {
-            let is_early = self.is_able(thread) && self.turns(thread) == 0;
+            let is_early = self.is_able(thread) && self.explorer.graph.thread(thread).len() < self.turn;
             if is_early && !self.waits_to_write(thread) && !self.explorer.observes(thread) {
                 return Some(thread);
             }
@@ -277,9 +285,7 @@ impl Engine {
 
     /// How many turns a thread has had: one that goes round and round until another has done something would leave that no other chance.
     fn turns(&self, thread: ThreadId) -> usize {
-        // With the axioms, so few that short programs show that it makes no difference.
-        const TURN: usize = if cfg!(feature = "axioms") { 3 } else { 256 };
-        self.explorer.graph.thread(thread).len() / TURN
+        self.explorer.graph.thread(thread).len() / self.turn
     }
 
     /// Are there threads that are alike, and has any had more than its first turn, or waited to write?
@@ -289,20 +295,19 @@ impl Engine {
         graph.has_twins() && graph.ranks().iter().any(|t| self.turns(*t) > 0 || writes(t))
     }
 
-    /// Has the running thread had more turns than another that can move?
+    /// Has the running thread had more turns than another that can move? Asked before each event: one that locks in each round leaves what it has locked at some of them only.
     #[inline(always)]
     pub(super) fn is_ahead(&self) -> bool {
-        // Now and then is enough.
-        const OFTEN: usize = if cfg!(feature = "axioms") { 1 } else { 16 };
-        self.explorer.graph.thread(self.current()).len().is_multiple_of(OFTEN) && self.has_had_more_turns()
+        self.explorer.graph.thread(self.current()).len() >= self.turn && self.has_had_more_turns()
     }
 
     #[inline(never)]
     fn has_had_more_turns(&self) -> bool {
-        let mine = self.turns(self.current());
-        let others = || self.explorer.graph.ranks().iter().copied().filter(|t| *t != self.current());
+        let graph = &self.explorer.graph;
+        let least = self.turns(self.current()) * self.turn;
+        let is_behind = |t: ThreadId| graph.thread(t).len() < least && self.can_move(t);
         let is_next = |t| !self.waits_to_write(t) && !self.explorer.observes(t);
-        mine > 0 && others().any(|t| self.turns(t) < mine && self.can_move(t) && is_next(t))
+        graph.ranks().iter().any(|t| *t != self.current() && is_behind(*t) && is_next(*t))
     }
 
     #[inline(always)]

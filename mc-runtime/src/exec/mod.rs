@@ -188,6 +188,8 @@ pub(crate) struct Engine {
     /// How many events of the graph are the prefix, and how many of those were replayed.
     prefix: usize,
     replayed: usize,
+    /// How many events of a thread are a turn.
+    turn: usize,
     /// A thread left of the running one can move.
     preempt: bool,
     cutting: bool,
@@ -298,6 +300,7 @@ impl Engine {
         #[cfg(feature = "unmodified")]
         assert_heap(heap.is_some());
         Engine {
+            turn: guide::turn(&options),
             explorer: Explorer::new(options.memory_model, frontier),
             learned: learned::from_start(&options, &guide).collect(),
             guide,

@@ -364,3 +364,41 @@ fn the_time_of_a_check_ends_in_the_middle_of_a_long_execution() {
         while number.fetch_add(1, Relaxed) < usize::MAX {}
     });
 }
+
+/// Locks again and again until another has written.
+fn polls_a_mutex(other: impl FnOnce(&Mutex<usize>) + Send) -> usize {
+    let number = Mutex::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| other(&number));
+        let mut rounds = 0;
+        while *number.lock().unwrap() == 0 {
+            rounds += 1;
+        }
+        rounds
+    })
+}
+
+#[test]
+fn whoever_waits_for_a_lock_has_a_turn_while_another_polls_under_it() {
+    let _turn = turn();
+    // An event more or less before the loop: the lock is taken at another parity.
+    for (name, body) in [
+        ("polls", (|| assert_eq!(polls_a_mutex(|number| *number.lock().unwrap() = 1), 0)) as fn()),
+        ("after an event", || {
+            AtomicUsize::new(0).store(1, SeqCst);
+            assert_eq!(polls_a_mutex(|number| *number.lock().unwrap() = 1), 0);
+        }),
+    ] {
+        for strategy in [Strategy::Dfs, Strategy::Bfs, Strategy::Random] {
+            for max_events in [60, 10_000] {
+                let failure = fails_with(&Options { strategy, max_events, ..Options::default() }, Panic, body);
+                assert_eq!(
+                    failure.execution, 1,
+                    "{name}, {strategy:?}: in the first, nobody has written before it looked"
+                );
+            }
+        }
+    }
+    let alone = || assert_eq!(polls_a_mutex(|_| panic!("without waiting for anybody")), 0);
+    fails_with(&Options { max_events: 60, ..Options::default() }, Panic, alone);
+}
