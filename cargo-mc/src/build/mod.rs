@@ -36,7 +36,7 @@ pub(crate) enum BuildError {
     Failed,
     #[error(
         "the build failed\n  = help: with `--std`, the crates are compiled against the checker's own `std`, which has an allocator: a crate with a `#[global_allocator]` cannot be \
-         checked so, nor one that `cargo test` itself does not build"
+         checked so, nor one that asserts how large a type of `std::thread` or `std::sync` is, nor one that `cargo test` itself does not build"
     )]
     FailedWithFacade,
     #[error("cannot run `{}`: {source}", .cargo.display())]

@@ -104,6 +104,8 @@ pub(super) fn of_system(name: &str) -> Option<Kind> {
         call if BLOCKING.contains(&call) => Some(Kind::BlockingCall),
         call if CLOCKS.contains(&call) => Some(Kind::Clock),
         "getrandom" => Some(Kind::Random),
+        // A fence of all threads.
+        "membarrier" => Some(Kind::Assembly),
         // Its answer comes from within the C library, where `getrandom` is not the checker's.
         "getentropy" => Some(Kind::Processor),
         _ => None,
@@ -178,6 +180,7 @@ mod tests {
             ("crate::sys::libc::epoll_wait", Some(Kind::BlockingCall)),
             ("libc::SYS_futex", Some(Kind::Futex)),
             ("libc::SYS_io_uring_enter", Some(Kind::BlockingCall)),
+            ("libc::SYS_membarrier", Some(Kind::Assembly)),
             ("rustix::thread::futex::wait", Some(Kind::BlockingCall)),
             ("nix::sys::wait::waitpid", Some(Kind::BlockingCall)),
             ("libc::getrandom", Some(Kind::Random)),
