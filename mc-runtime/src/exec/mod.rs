@@ -295,13 +295,12 @@ fn assert_heap(is_there: bool) {
 impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
-        let frontier = Frontier::new(options.strategy, options.seed, options.queue_limit);
         let heap = own_heap.then(|| Heap::of(&options)).flatten().map(Box::new);
         #[cfg(feature = "unmodified")]
         assert_heap(heap.is_some());
         Engine {
             turn: guide::turn(&options),
-            explorer: Explorer::new(options.memory_model, frontier),
+            explorer: Explorer::new(options.memory_model, Frontier::new(&options)),
             learned: learned::from_start(&options, &guide).collect(),
             guide,
             threads: ThreadTable::default(),

@@ -6,7 +6,7 @@
 use crate::graph::{Graph, Site};
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::Operation;
-use crate::options::{Drop, Strategy};
+use crate::options::{Drop, Options, Strategy};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 use std::collections::BinaryHeap;
@@ -133,10 +133,11 @@ impl Ord for Queued {
 
 impl Frontier {
     /// An empty queue: last in, first out for every strategy but `bfs` and `random`. The limit counts for those two only.
-    pub(crate) fn new(strategy: Strategy, seed: u64, limit: Option<(u64, Drop)>) -> Self {
-        let discipline = match strategy {
+    pub(crate) fn new(options: &Options) -> Self {
+        let limit = options.queue_limit;
+        let discipline = match options.strategy {
             Strategy::Bfs => Discipline::Bfs,
-            Strategy::Random => Discipline::Random(Pcg64::new(u128::from(seed), 0)),
+            Strategy::Random => Discipline::Random(Pcg64::new(u128::from(options.seed), 0)),
             Strategy::Dfs | Strategy::Walk | Strategy::Pct(_) | Strategy::Pos => Discipline::Dfs,
         };
         let (items, below, heap) = Default::default();

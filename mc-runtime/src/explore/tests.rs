@@ -3,7 +3,7 @@
 use super::*;
 use crate::operation::Order;
 use crate::ops::{Guard, Label, Rmw, Test, Update, Width};
-use crate::options::Strategy;
+use crate::options::{Options, Strategy};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -168,7 +168,7 @@ fn run(explorer: &mut Explorer, program: &Program) -> bool {
 
 fn explore(program: &Value, model: MemoryModel, strategy: Strategy) -> Counts {
     let program = Program::new(program);
-    let mut explorer = Explorer::new(model, Frontier::new(strategy, 1, None));
+    let mut explorer = Explorer::new(model, Frontier::new(&Options { strategy, seed: 1, ..Options::default() }));
     for location in (0..program.locations.len() as u32).map(LocationId) {
         explorer.graph.set_initial(location, 0);
     }
@@ -246,7 +246,7 @@ fn what_no_revisit_restores_is_not_followed() {
     const THREADS: usize = 12;
     let add = serde_json::json!([{ "op": "fadd", "loc": "x", "val": 1, "ord": "rlx" }]);
     let program = Program::new(&Value::Array(vec![add; THREADS]));
-    let mut explorer = Explorer::new(MemoryModel::Rc20, Frontier::new(Strategy::Dfs, 1, None));
+    let mut explorer = Explorer::new(MemoryModel::Rc20, Frontier::new(&Options::default()));
     let mut rng = rand_pcg::Pcg64::new(1, 2);
     let mut most = 0;
     for _ in 0..100 {
