@@ -66,7 +66,9 @@ pub(crate) const OPTIONS: [(&str, Form); 19] = [
     ("snapshots", Form::Times),
     (
         "no_reduction",
-        Form::Words(&["await", "barrier", "observer", "readers", "retry", "symmetry", "unused", "value", "all"]),
+        Form::Words(&[
+            "await", "barrier", "observer", "poll", "readers", "retry", "symmetry", "unused", "value", "all",
+        ]),
     ),
     ("expect", Form::Word(&KINDS)),
     ("require", Form::Word(&["proved", "bounded", "sampled"])),

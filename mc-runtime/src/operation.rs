@@ -85,12 +85,15 @@ pub(crate) enum Code {
     Spawn,
     /// Waits for the end of the thread in slot `a`.
     Join,
-    /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop, perhaps with [`BY_CHANCE`].
+    /// The thread stops here: `a` is a [`BlockReason`], `b` the number of reads of the last round of a spin loop, perhaps with [`BY_CHANCE`] or [`UNDONE`].
     Block,
 }
 
 /// In the round before a thread stops, a weak compare-exchange has failed for no reason, as it does not for ever.
 pub(crate) const BY_CHANCE: u32 = 1 << 31;
+
+/// The round that led nowhere has undone what it did.
+pub(crate) const UNDONE: u32 = 1 << 30;
 
 /// In [`Code::Block`]: no round is repeated, but the thread has read what another execution shows as well (`explore::values`).
 pub(crate) const NO_ROUND: u32 = BY_CHANCE;

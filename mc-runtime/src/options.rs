@@ -54,6 +54,8 @@ pub enum Reduction {
     Barrier,
     /// See [`Reductions::observers`].
     Observer,
+    /// See [`Reductions::poll`].
+    Poll,
     /// See [`Reductions::readers`].
     Readers,
     /// See [`Reductions::retry`].
@@ -78,6 +80,8 @@ pub struct Reductions {
     pub barriers: bool,
     /// What threads that only read see, beside what others of them do.
     pub observers: bool,
+    /// A round of a loop that has undone what it did, such as a look at what a lock protects.
+    pub poll: bool,
     /// The order of the readers of an `RwLock` that no writer separates.
     pub readers: bool,
     /// A round of a loop that only read, such as a failed compare-exchange, and left nothing behind that is ever read.
@@ -95,6 +99,7 @@ impl Reductions {
         awaits: false,
         barriers: false,
         observers: false,
+        poll: false,
         readers: false,
         retry: false,
         symmetry: false,
@@ -109,6 +114,7 @@ impl Default for Reductions {
             awaits: true,
             barriers: true,
             observers: true,
+            poll: true,
             readers: true,
             retry: true,
             symmetry: true,
@@ -126,6 +132,7 @@ impl Reductions {
             Reduction::Await => Self { awaits: false, ..self },
             Reduction::Barrier => Self { barriers: false, ..self },
             Reduction::Observer => Self { observers: false, ..self },
+            Reduction::Poll => Self { poll: false, ..self },
             Reduction::Readers => Self { readers: false, ..self },
             Reduction::Retry => Self { retry: false, ..self },
             Reduction::Symmetry => Self { symmetry: false, ..self },
@@ -142,6 +149,7 @@ impl Reductions {
             awaits: self.awaits && other.awaits,
             barriers: self.barriers && other.barriers,
             observers: self.observers && other.observers,
+            poll: self.poll && other.poll,
             readers: self.readers && other.readers,
             retry: self.retry && other.retry,
             symmetry: self.symmetry && other.symmetry,

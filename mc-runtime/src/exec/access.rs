@@ -153,6 +153,10 @@ impl Engine {
                 or_return!(self.tries_value(at, operation, location, site, frame));
             }
             self.remember_replayed(at, operation, site, frame);
+            if self.loops.polls.any() {
+                cold_path();
+                self.begin_poll(at, operation, site, frame);
+            }
         }
         self.replayed += 1;
         self.after(id, site, old)
@@ -241,6 +245,10 @@ impl Engine {
         if reads && !has_effect(&self.explorer.graph, event) {
             self.remember_round(at, operation, site, frame);
         }
+        if self.loops.polls.any() {
+            cold_path();
+            self.begin_poll(at, operation, site, frame);
+        }
         // What a destructor knows by the clocks that were left for it, its thread does not know afterwards.
         let for_good = self.me_ref().acquired().next().is_none();
         let maker = self.locations.maker(location, self.current(), for_good);
@@ -299,7 +307,12 @@ impl Engine {
         let compares = event.operation.code.asked() == Code::CompareExchange;
         let changes = wrote && event.value != old || counts(event).is_some();
         if changes || !reads {
-            self.threads.me().rounds.clear();
+            if self.loops.polls.any() {
+                cold_path();
+                self.threads.me().rounds.change(&self.explorer.graph, event);
+            } else {
+                self.threads.me().rounds.clear();
+            }
         }
         let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id, event);
         let outlives = changes && outside.is_some_and(|at| self.is_kept_outside(at));

@@ -7,13 +7,13 @@
 //! Source: rule `tested` of `tests/spec/awaits.py`; the argument is in `docs/reductions.md`.
 
 use super::access::Accessed;
-use super::spin::Round;
+use super::round::Round;
 use super::thread::{Open, State, Waiting};
 use super::{Engine, Guide, Step};
 use crate::explore::Reading;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BY_CHANCE, BlockReason, Code, NO_ROUND, Operation};
+use crate::operation::{BlockReason, Code, NO_ROUND, Operation, UNDONE};
 
 impl Engine {
     /// Is the read that the running thread is about to add to be tried?
@@ -165,7 +165,7 @@ impl Engine {
     /// The running thread stops after a round of so many reads, of which the last is a compare-exchange that has failed and does not acquire. Had it read an older write of the same value, or of any at which it
     /// fails if nobody reads what it gave, the thread would have done the same, and be dropped ([`Engine::is_hopeless`]).
     pub(super) fn forget_failures(&mut self, reads: u32) {
-        if !self.leaves_awaits_out() || !self.loops.leaves_retries_out() || reads >= BY_CHANCE {
+        if !self.leaves_awaits_out() || !self.loops.leaves_retries_out() || reads >= UNDONE {
             return;
         }
         let Some(last) = self.me_ref().position.checked_sub(1) else { return };
@@ -195,7 +195,7 @@ impl Engine {
     /// The running thread stops after a round of so many reads. Is it stuck at an old value that no revisit will change? Then no execution from here on counts: in another one, which lacks
     /// this read and is otherwise the same, the thread waits for a newer value; or it has read there what it has read here. But that one lacks what the thread has touched since, too.
     pub(super) fn is_hopeless(&self, reads: u32) -> bool {
-        if !self.leaves_awaits_out() || !self.me_ref().rounds.touched.is_empty() {
+        if !self.leaves_awaits_out() || reads & UNDONE != 0 || !self.me_ref().rounds.touched.is_empty() {
             return false;
         }
         let last = self.me_ref().position.checked_sub(1).map(|last| self.current().event(last));

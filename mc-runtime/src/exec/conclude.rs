@@ -4,7 +4,7 @@ use super::memory::place;
 use super::thread::{State, Waiting};
 use super::{Ending, Engine, Found};
 use crate::ids::{EventId, ThreadId};
-use crate::operation::{BY_CHANCE, BlockReason, Code, Operation};
+use crate::operation::{BY_CHANCE, BlockReason, Code, Operation, UNDONE};
 use crate::ops::Label;
 use crate::options::Origin;
 use crate::outcome::FailureKind;
@@ -21,6 +21,9 @@ impl Engine {
         if self.replaying() {
             self.missing_events();
             return Ending::Failed;
+        }
+        if self.looks_between() {
+            return Ending::Restart;
         }
         if !self.unsync.is_empty() && self.has_unsync_race() {
             return Ending::Failed;
@@ -93,7 +96,8 @@ impl Engine {
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
             return Ending::Blocked;
         }
-        if self.spinning().any(|t| self.stops_by_chance(t) || self.round(t).any(|read| self.is_stale(read))) {
+        let is_stale = |t| self.round(t).any(|read| self.is_stale(read)) || self.is_overtaken(t);
+        if self.spinning().any(|t| self.stops_by_chance(t) || is_stale(t)) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
         if self.options.origin == Origin::Unmodified && self.state(ThreadId::MAIN) == State::Ended {
@@ -156,10 +160,10 @@ impl Engine {
     }
 
     /// The reads of the round that a thread in a spin loop would repeat for ever, the last first.
-    fn round(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
+    pub(super) fn round(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let events = self.explorer.graph.thread(thread);
         let stop = events.len() - 1; // the last is the stop itself
-        let reads = (events[stop].operation.b as u32 & !BY_CHANCE) as usize;
+        let reads = (events[stop].operation.b as u32 & !(BY_CHANCE | UNDONE)) as usize;
         (0..stop).rev().filter(|i| events[*i].reads()).map(move |i| thread.event(i)).take(reads)
     }
 

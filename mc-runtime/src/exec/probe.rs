@@ -3,7 +3,7 @@
 //! Not here: why that is asked (`reread`, `values`), and what a state is (`state`).
 
 use super::access::Accessed;
-use super::spin::{Arrival, Round, copy, is_equal};
+use super::round::{Arrival, Round, copy, is_equal};
 use super::state::{Around, Frame, image, own, put_back};
 use super::{Engine, Step};
 use crate::operation::Operation;

@@ -7,7 +7,7 @@
 
 use super::access::Accessed;
 use super::probe::{Path, Way};
-use super::spin::{Arrival, Round};
+use super::round::{Arrival, Round};
 use super::state::Frame;
 use super::{Engine, Step};
 use crate::graph::event::Event;

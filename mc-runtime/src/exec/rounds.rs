@@ -3,7 +3,8 @@
 //! Not here: what is remembered of a round, and compared (`spin`, `state`).
 
 use super::access::{Accessed, has_effect};
-use super::spin::{Arrival, Spin, copy};
+use super::round::{Arrival, copy};
+use super::spin::Spin;
 use super::state::{Around, Frame, NOWHERE};
 use super::thread::State;
 use super::{Engine, Step};
@@ -21,10 +22,17 @@ impl Engine {
         frame: &Frame,
     ) -> Option<Step<Accessed>> {
         let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
-        if std::mem::replace(&mut self.me().entered, true) || !reads || self.guide.decides() {
+        if std::mem::replace(&mut self.me().entered, true) || self.guide.decides() {
             return None;
         }
         let site = site?;
+        if self.loops.polls.any() {
+            std::hint::cold_path();
+            self.comes_to_poll(Arrival { site, asked: (at, *operation), frame });
+        }
+        if !reads {
+            return None;
+        }
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
         let rounds = &self.me_ref().rounds;
         if rounds.may_have(at) || rounds.loads_again() { self.look_back(at, operation, site, frame) } else { None }
@@ -93,7 +101,7 @@ impl Engine {
         self.note_unused(&new);
     }
 
-    /// See [`Round::is_unused`](super::spin::Round::is_unused), which is asked of exchanges that do not acquire where they fail.
+    /// See [`Round::is_unused`](super::round::Round::is_unused), which is asked of exchanges that do not acquire where they fail.
     fn note_unused(&mut self, new: &Arrival<'_>) {
         let operation = &new.asked.1;
         let may_matter = operation.code == Code::CompareExchange && !operation.order(false).acquires();

@@ -20,6 +20,9 @@ impl Engine {
 
     #[inline(never)]
     fn settle_events(&mut self, thread: ThreadId) {
+        if self.loops.polls.any() && !self.explorer.graph.has_ended(thread) {
+            return; // what has an effect may be undone
+        }
         let graph = &self.explorer.graph;
         let events = graph.thread(thread);
         let end = events.len() - 1;

@@ -7,8 +7,10 @@
 
 use super::guards::Guards;
 use super::liveness::{Liveness, Places};
+use super::polls::{Polls, Undone};
 use super::probe::Paths;
-use super::state::{Around, Frame, image, own};
+use super::round::{Arrival, Round};
+use super::state::{Around, image};
 use super::touched::Touched;
 use crate::operation::{BY_CHANCE, Code, Operation};
 use crate::options::Reductions;
@@ -33,29 +35,19 @@ pub(crate) struct Rounds {
     copied: usize,
     /// What was touched otherwise, in some round: where, and how many bytes.
     pub(super) touched: Vec<(usize, usize)>,
-}
-
-#[derive(Debug)]
-pub(super) struct Round {
-    /// `None` where there was none yet.
-    pub site: Option<Place>,
-    pub stack: usize,
-    /// What is loaded, and how.
-    pub asked: (usize, Operation),
-    /// What the state was: what is the thread's own, and what others can change too. The former is empty, and the latter means nothing, at a load that is not known to be in a loop.
-    own: Vec<u8>,
-    pub shared: Vec<u8>,
-    /// See [`image`]; of a load to which a thread may be put back.
-    pub image: Vec<u8>,
-    /// It was of a weak compare-exchange, which failed for no reason.
-    pub by_chance: bool,
-    /// Nobody reads what it gave.
-    pub is_unused: bool,
+    /// Effects that may be undone.
+    pub(super) undone: Undone,
 }
 
 impl Rounds {
     /// There was an event with an effect.
     pub(crate) fn clear(&mut self) {
+        self.clear_loads();
+        self.undone.clear();
+    }
+
+    /// Its effect may be undone.
+    pub(super) fn clear_loads(&mut self) {
         (self.made, self.loaded) = (0, 0);
         (self.again, self.kept, self.has_kept) = (false, false, false);
         self.touched.clear();
@@ -63,7 +55,7 @@ impl Rounds {
 
     /// Were there none, and was nothing touched otherwise?
     pub(super) fn is_empty(&self) -> bool {
-        self.made == 0 && self.touched.is_empty() && !self.has_kept
+        self.made == 0 && self.touched.is_empty() && !self.has_kept && self.undone.is_empty()
     }
 
     /// The last load was of a weak compare-exchange, which failed for no reason.
@@ -112,6 +104,7 @@ impl Rounds {
         if self.made > 0 && !self.touched.contains(&(at, size)) {
             self.touched.push((at, size));
         }
+        self.undone.touch(at, size);
     }
 
     /// Others run now.
@@ -134,7 +127,7 @@ impl Rounds {
     /// Is there a round whose state is known?
     #[inline]
     pub(super) fn any(&self) -> bool {
-        self.made > 0 && self.recent().any(|round| !round.own.is_empty())
+        self.made > 0 && self.recent().any(|round| !round.own.is_empty()) || self.undone.any()
     }
 
     /// Others ran in the middle of a round. Where the thread had changed nothing that others can change until it was left, it is now as if it had
@@ -144,6 +137,7 @@ impl Rounds {
             round.shared.clear();
             round.shared.extend_from_slice(now);
         }
+        self.undone.interrupted(left, now);
     }
 
     /// Was this load made since something had an effect? One of something else, as in a loop over an array, begins no round that could repeat.
@@ -238,56 +232,6 @@ fn bit(at: usize) -> u64 {
     1 << (at / size_of::<u32>() % u64::BITS as usize)
 }
 
-impl Round {
-    /// How many bytes its state takes.
-    fn memory(&self) -> usize {
-        self.own.capacity() + self.shared.capacity() + self.image.capacity()
-    }
-
-    /// Did it begin with this load?
-    fn is_of(&self, new: &Arrival<'_>) -> bool {
-        (self.asked.0, self.site, self.stack) == (new.asked.0, Some(new.site), new.frame.stack())
-            && self.asked.1 == new.asked.1
-    }
-
-    /// Is the state what it was?
-    fn is_at(&self, frame: &Frame, dead: Places, around: Around<'_>) -> bool {
-        is_equal(&self.own, |look| own(frame, dead, around.base, look))
-            && is_equal(&self.shared, |look| around.shared.all(look))
-    }
-}
-
-/// Are these the pieces that `state` passes on?
-pub(super) fn is_equal(known: &[u8], state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) -> bool {
-    let mut rest = known;
-    let mut same = |piece: &[u8]| match rest.split_at_checked(piece.len()) {
-        Some((known, after)) if known == piece => {
-            rest = after;
-            true
-        }
-        _ => false,
-    };
-    state(&mut same) && rest.is_empty()
-}
-
-/// Makes `copy` a copy of the pieces that `state` passes on.
-pub(super) fn copy(copy: &mut Vec<u8>, state: impl FnOnce(&mut dyn FnMut(&[u8]) -> bool) -> bool) {
-    copy.clear();
-    state(&mut |piece| {
-        copy.extend_from_slice(piece);
-        true
-    });
-}
-
-/// A thread comes to a load.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival<'a> {
-    pub site: Place,
-    /// What is loaded, and how.
-    pub asked: (usize, Operation),
-    pub frame: &'a Frame,
-}
-
 /// What is known of a thread that is about to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spin {
@@ -324,6 +268,7 @@ pub(super) struct Loops {
     failing: Vec<Place>,
     never_older: bool,
     pub(super) touched: Touched,
+    pub(super) polls: Polls,
     deepest: usize,
 }
 
@@ -350,7 +295,7 @@ impl Loops {
 
     /// Are there any, or other loads whose states are compared?
     pub(super) fn any(&self) -> bool {
-        !self.known.is_empty() || self.rereads.any() || self.values.any()
+        !self.known.is_empty() || self.rereads.any() || self.values.any() || self.polls.any()
     }
 
     /// Is the load known to be in a loop?
@@ -419,13 +364,7 @@ impl Loops {
             return;
         }
         let round = rounds.begin(&new);
-        let dead = self.dead(new.frame.code);
-        round.own.reserve(size_of::<Frame>() + around.base.saturating_sub(new.frame.stack()));
-        own(new.frame, dead, around.base, |piece| {
-            round.own.extend_from_slice(piece);
-            true
-        });
-        around.shared.copy_to(&mut round.shared);
+        round.keep(new.frame, self.dead(new.frame.code), around);
         if goes_back || self.goes_back_to(new.site) {
             round.image.extend_from_slice(image(new.frame, around.base));
         }

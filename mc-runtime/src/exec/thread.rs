@@ -430,6 +430,7 @@ impl Thread {
             #[cfg(feature = "unmodified")] dropping
         );
         self.left.clear();
+        self.rounds.undone.clear();
         let words = |of: &HandleWords| [of.token.load(Ordering::Relaxed), of.done.load(Ordering::Relaxed)];
         let [token, done] = words(&other.words);
         self.words.token.store(token, Ordering::Relaxed);

@@ -34,7 +34,7 @@ pub(super) struct Touched {
 
 impl Touched {
     /// A round that touches this is left out. Does it matter? What is known already has been asked about.
-    fn leave_out(&mut self, at: usize, size: usize) -> bool {
+    pub(super) fn leave_out(&mut self, at: usize, size: usize) -> bool {
         words(at, size).any(|word| self.left_out.insert(word) && self.is_unordered(word))
     }
 
@@ -177,7 +177,7 @@ impl Engine {
     }
 
     #[cold]
-    fn keep_one<T>(&mut self) -> Option<Step<T>> {
+    pub(super) fn keep_one<T>(&mut self) -> Option<Step<T>> {
         if self.loops.touched.keeps_one {
             return None;
         }

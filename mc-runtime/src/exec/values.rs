@@ -6,7 +6,7 @@
 
 use super::access::Accessed;
 use super::probe::Way;
-use super::spin::Arrival;
+use super::round::Arrival;
 use super::state::Frame;
 use super::{Engine, Guide, Step};
 use crate::graph::Site;

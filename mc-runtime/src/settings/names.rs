@@ -154,6 +154,7 @@ impl fmt::Display for Reduction {
             Self::Await => "await",
             Self::Barrier => "barrier",
             Self::Observer => "observer",
+            Self::Poll => "poll",
             Self::Readers => "readers",
             Self::Retry => "retry",
             Self::Symmetry => "symmetry",
@@ -172,6 +173,7 @@ impl FromStr for Reduction {
             "await" => Ok(Self::Await),
             "barrier" => Ok(Self::Barrier),
             "observer" => Ok(Self::Observer),
+            "poll" => Ok(Self::Poll),
             "readers" => Ok(Self::Readers),
             "retry" => Ok(Self::Retry),
             "symmetry" => Ok(Self::Symmetry),
@@ -179,7 +181,7 @@ impl FromStr for Reduction {
             "value" => Ok(Self::Value),
             "all" => Ok(Self::All),
             _ => Err(Expected(
-                "`await`, `barrier`, `observer`, `readers`, `retry`, `symmetry`, `unused`, `value` or `all`, or several with commas between",
+                "`await`, `barrier`, `observer`, `poll`, `readers`, `retry`, `symmetry`, `unused`, `value` or `all`, or several with commas between",
             )),
         }
     }

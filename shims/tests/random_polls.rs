@@ -1,0 +1,265 @@
+//! Random programs of loops that look at something under a lock until they see what they wait for have the outcomes that they have without the reduction.
+//!
+//! One test: rounds of a loop are told apart by all writable memory of the process, so nothing else may run in it.
+#![cfg(mc)]
+
+#[path = "common/chance.rs"]
+mod chance;
+mod common;
+
+use std::sync::atomic::AtomicU64 as Bits;
+use std::sync::atomic::Ordering::Relaxed as Plain;
+
+use chance::Chance;
+use mc::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use mc::sync::atomic::{AtomicUsize, Ordering};
+use mc::sync::{Condvar, Mutex, RwLock};
+use mc::thread;
+use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions};
+use mc_runtime::outcome::{FailureKind, Outcome};
+
+/// How a loop takes what it looks under, and gives it back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lock {
+    Mutex,
+    Readers,
+    /// A compare-exchange from 0 to 1 and a store of 0.
+    Spin(Ordering, Ordering),
+    /// The same, but for a swap of 0.
+    Swap(Ordering, Ordering),
+    /// Adds 2 and subtracts it.
+    Count(Ordering, Ordering),
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Makes the data this.
+    Set(Lock, usize),
+    /// Looks until it sees one of these values, as bits.
+    Poll(Lock, u32),
+    /// Once.
+    Look(Lock),
+    Store(usize),
+    Load,
+    /// Looks at the word of the lock of updates, or changes it.
+    Peek,
+    Meddle(usize),
+    TryLock,
+}
+
+type Program = Vec<Vec<Step>>;
+
+impl Chance {
+    fn lock(&mut self) -> Lock {
+        let acquire = [Acquire, Acquire, Relaxed][self.below(3)];
+        let release = [Release, Release, Relaxed][self.below(3)];
+        match self.below(6) {
+            0 | 1 => Lock::Mutex,
+            2 => Lock::Readers,
+            3 => Lock::Spin(acquire, release),
+            4 => Lock::Swap(acquire, release),
+            _ => Lock::Count(acquire, release),
+        }
+    }
+
+    fn step(&mut self, lock: Lock) -> Step {
+        match self.below(16) {
+            0..6 => Step::Set(lock, 1 + self.below(2)),
+            6..9 => Step::Poll(lock, self.below(8) as u32),
+            9 => Step::Look(lock),
+            10 | 11 => Step::Store(self.below(3)),
+            12 => Step::Load,
+            13 => Step::Peek,
+            14 => Step::Meddle(self.below(3)),
+            _ => Step::TryLock,
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        let lock = self.lock();
+        let poll = Step::Poll(lock, self.below(8) as u32 & !1);
+        let mut other = |steps: usize| (0..steps).map(|_| self.step(lock)).collect::<Vec<_>>();
+        let [first, second, third] = [other(2), other(2), other(1)];
+        let mut polls = vec![poll];
+        polls.extend(&third[..self.below(2)]);
+        match self.below(3) {
+            0 => vec![polls, first],
+            1 => vec![polls, first[..1].to_vec(), second[..1].to_vec()],
+            _ => vec![polls, vec![first[0], Step::Poll(lock, self.below(8) as u32)]],
+        }
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    mutex: Mutex<usize>,
+    changed: Condvar,
+    readers: RwLock<usize>,
+    word: AtomicUsize,
+    data: AtomicUsize,
+}
+
+/// Which form a loop has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Loop,
+    /// It gives up after so many rounds, and so does the execution.
+    Rounds(u32),
+    /// Of a mutex: it waits for a condition variable.
+    Wait,
+}
+
+impl Shared {
+    fn under<T>(&self, lock: Lock, look: impl FnOnce(&AtomicUsize) -> T) -> T {
+        match lock {
+            Lock::Mutex | Lock::Readers => unreachable!("they have data of their own"),
+            Lock::Spin(acquire, _) | Lock::Swap(acquire, _) => {
+                while self.word.compare_exchange(0, 1, acquire, Relaxed).is_err() {}
+            }
+            Lock::Count(acquire, _) => {
+                self.word.fetch_add(2, acquire);
+            }
+        }
+        let seen = look(&self.data);
+        match lock {
+            Lock::Spin(_, release) => self.word.store(0, release),
+            Lock::Swap(_, release) => {
+                self.word.swap(0, release);
+            }
+            Lock::Mutex | Lock::Readers => {}
+            Lock::Count(_, release) => {
+                self.word.fetch_sub(2, release);
+            }
+        }
+        seen
+    }
+
+    fn look(&self, lock: Lock) -> usize {
+        match lock {
+            Lock::Mutex => *self.mutex.lock().unwrap(),
+            Lock::Readers => *self.readers.read().unwrap(),
+            _ => self.under(lock, |data| data.load(Relaxed)),
+        }
+    }
+
+    fn set(&self, lock: Lock, value: usize) {
+        match lock {
+            Lock::Mutex => {
+                *self.mutex.lock().unwrap() = value;
+                self.changed.notify_all();
+            }
+            Lock::Readers => *self.readers.write().unwrap() = value,
+            _ => self.under(lock, |data| data.store(value, Relaxed)),
+        }
+    }
+
+    fn poll(&self, lock: Lock, values: u32, form: Form) -> usize {
+        let is_it = |value: usize| values >> value & 1 == 1;
+        match form {
+            Form::Loop => loop {
+                let value = self.look(lock);
+                if is_it(value) {
+                    return value;
+                }
+            },
+            Form::Rounds(rounds) => {
+                for _ in 0..rounds {
+                    let value = self.look(lock);
+                    if is_it(value) {
+                        return value;
+                    }
+                }
+                mc::assume(false);
+                unreachable!("nothing goes on from there")
+            }
+            Form::Wait => *self.changed.wait_while(self.mutex.lock().unwrap(), |value| !is_it(*value)).unwrap(),
+        }
+    }
+
+    /// What the step sees, if it looks.
+    fn take(&self, step: Step, form: Form) -> Option<usize> {
+        match step {
+            Step::Set(lock, value) => self.set(lock, value),
+            Step::Store(value) => self.data.store(value, Release),
+            Step::Meddle(value) => self.word.store(value, Release),
+            Step::Poll(lock, values) => return Some(self.poll(lock, values, form)),
+            Step::Look(lock) => return Some(self.look(lock)),
+            Step::Load => return Some(self.data.load(Acquire)),
+            Step::Peek => return Some(self.word.load(Acquire).min(4)),
+            Step::TryLock => return Some(self.mutex.try_lock().map_or(4, |value| *value)),
+        }
+        None
+    }
+}
+
+static SEEN: [Bits; 1024] = [const { Bits::new(0) }; 1024];
+
+/// Those of the complete executions, as bits.
+fn outcomes(program: &'static Program, form: Form, options: &Options) -> (Vec<u64>, Outcome) {
+    SEEN.iter().for_each(|word| word.store(0, Plain));
+    let outcome = common::explore(options, move || {
+        let shared = Shared::default();
+        let seen = thread::scope(|scope| {
+            let spawn = |steps: &'static Vec<Step>| {
+                let shared = &shared;
+                let add = |seen: (usize, u32), value| (seen.0 * 5 + value, seen.1 + 1);
+                scope.spawn(move || steps.iter().filter_map(|step| shared.take(*step, form)).fold((0, 0), add))
+            };
+            let handles: Vec<_> = program.iter().map(spawn).collect();
+            let seen = handles.into_iter().map(|handle| handle.join().expect("it does not panic"));
+            seen.fold(0, |all, (seen, steps)| all * 5_usize.pow(steps) + seen)
+        });
+        SEEN[seen / 64].fetch_or(1 << (seen % 64), Plain);
+    });
+    (SEEN.iter().map(|word| word.load(Plain)).collect(), outcome)
+}
+
+fn is_stuck(outcome: &Outcome) -> bool {
+    use FailureKind::{Deadlock, Livelock, LostWakeup};
+    assert!(outcome.failures.iter().all(|f| matches!(f.kind, Deadlock | Livelock | LostWakeup)), "{outcome:?}");
+    !outcome.failures.is_empty()
+}
+
+#[test]
+fn loops_that_look_under_a_lock_have_the_outcomes_that_they_have_without_the_reduction() {
+    let alone = Reductions::default().without(Reduction::Symmetry);
+    let (mut proved, mut stuck, mut waited) = (0, 0, 0);
+    let seeds = std::env::var("MC_POLLS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(400);
+    for seed in 0..seeds {
+        let program: &'static Program = Box::leak(Box::new(Chance(seed).program()));
+        for memory_model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
+            let of = |reductions| Options { reductions, memory_model, max_failures: u64::MAX, ..Options::default() };
+            let limited = Options { max_executions: Some(500), max_events: 300, ..of(alone) };
+            let (found, outcome) = outcomes(program, Form::Loop, &limited);
+            if !outcome.bounds.is_empty() {
+                continue;
+            }
+            proved += 1;
+            let is_new = |(found, expected): (&u64, &u64)| expected & !found != 0;
+            let missed = |expected: &[u64]| found.iter().zip(expected).any(is_new);
+            for rounds in [1, 2, 3] {
+                let (expected, bounded) = outcomes(program, Form::Rounds(rounds), &of(alone.without(Reduction::Poll)));
+                assert!(
+                    bounded.bounds.iter().all(|bound| bound.limit == "assume"),
+                    "{seed} {memory_model:?}: {program:?}"
+                );
+                assert!(!missed(&expected), "{rounds} rounds: {seed} {memory_model:?}: {program:?}");
+                assert!(!is_stuck(&bounded) || is_stuck(&outcome), "{seed} {memory_model:?}: {program:?}");
+            }
+            stuck += u32::from(is_stuck(&outcome));
+            let is_mutex = |step: &Step| match step {
+                Step::Set(lock, _) | Step::Poll(lock, _) | Step::Look(lock) => *lock == Lock::Mutex,
+                _ => true,
+            };
+            if program.iter().flatten().all(is_mutex) {
+                let (expected, waits) = outcomes(program, Form::Wait, &of(alone));
+                assert_eq!(found, expected, "{seed} {memory_model:?}: {program:?}");
+                assert_eq!(is_stuck(&outcome), is_stuck(&waits), "{seed} {memory_model:?}: {program:?} {waits:?}");
+                waited += 1;
+            }
+        }
+    }
+    println!("{proved} of {} are proved, {stuck} are stuck, {waited} wait", 3 * seeds);
+    assert!(proved > 0 && stuck > 0 && waited > 0, "{proved} {stuck} {waited}");
+}
