@@ -15,7 +15,7 @@ use mc::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use mc::sync::atomic::{AtomicUsize, Ordering};
 use mc::sync::{Condvar, Mutex, RwLock};
 use mc::thread;
-use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions};
+use mc_runtime::options::{MemoryModel, Options, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::{FailureKind, Outcome};
 
 /// How a loop takes what it looks under, and gives it back.
@@ -40,6 +40,8 @@ enum Step {
     Poll(Lock, u32),
     /// Once.
     Look(Lock),
+    /// Adds one, and says what it was.
+    Bump(Lock),
     Store(usize),
     Load,
     /// Looks at the word of the lock of updates, or changes it.
@@ -51,10 +53,11 @@ enum Step {
 type Program = Vec<Vec<Step>>;
 
 impl Chance {
-    fn lock(&mut self) -> Lock {
+    /// One of a kind, with any orderings.
+    fn lock(&mut self, kind: usize) -> Lock {
         let acquire = [Acquire, Acquire, Relaxed][self.below(3)];
         let release = [Release, Release, Relaxed][self.below(3)];
-        match self.below(6) {
+        match kind {
             0 | 1 => Lock::Mutex,
             2 => Lock::Readers,
             3 => Lock::Spin(acquire, release),
@@ -63,9 +66,11 @@ impl Chance {
         }
     }
 
-    fn step(&mut self, lock: Lock) -> Step {
+    fn step(&mut self, kind: usize) -> Step {
+        let lock = self.lock(kind);
         match self.below(16) {
-            0..6 => Step::Set(lock, 1 + self.below(2)),
+            0..3 => Step::Set(lock, 1 + self.below(2)),
+            3..6 => Step::Bump(lock),
             6..9 => Step::Poll(lock, self.below(8) as u32),
             9 => Step::Look(lock),
             10 | 11 => Step::Store(self.below(3)),
@@ -77,16 +82,16 @@ impl Chance {
     }
 
     fn program(&mut self) -> Program {
-        let lock = self.lock();
-        let poll = Step::Poll(lock, self.below(8) as u32 & !1);
-        let mut other = |steps: usize| (0..steps).map(|_| self.step(lock)).collect::<Vec<_>>();
+        let kind = self.below(6);
+        let poll = Step::Poll(self.lock(kind), self.below(8) as u32 & !1);
+        let mut other = |steps: usize| (0..steps).map(|_| self.step(kind)).collect::<Vec<_>>();
         let [first, second, third] = [other(2), other(2), other(1)];
         let mut polls = vec![poll];
         polls.extend(&third[..self.below(2)]);
         match self.below(3) {
             0 => vec![polls, first],
             1 => vec![polls, first[..1].to_vec(), second[..1].to_vec()],
-            _ => vec![polls, vec![first[0], Step::Poll(lock, self.below(8) as u32)]],
+            _ => vec![polls, vec![first[0], Step::Poll(self.lock(kind), self.below(8) as u32)]],
         }
     }
 }
@@ -154,6 +159,24 @@ impl Shared {
         }
     }
 
+    fn bump(&self, lock: Lock) -> usize {
+        let bump = |data: &mut usize| std::mem::replace(data, (*data + 1).min(4));
+        match lock {
+            Lock::Mutex => {
+                let old = bump(&mut self.mutex.lock().unwrap());
+                self.changed.notify_all();
+                old
+            }
+            Lock::Readers => bump(&mut self.readers.write().unwrap()),
+            _ => self.under(lock, |data| {
+                let mut value = data.load(Relaxed);
+                let old = bump(&mut value);
+                data.store(value, Relaxed);
+                old
+            }),
+        }
+    }
+
     fn poll(&self, lock: Lock, values: u32, form: Form) -> usize {
         let is_it = |value: usize| values >> value & 1 == 1;
         match form {
@@ -185,6 +208,7 @@ impl Shared {
             Step::Meddle(value) => self.word.store(value, Release),
             Step::Poll(lock, values) => return Some(self.poll(lock, values, form)),
             Step::Look(lock) => return Some(self.look(lock)),
+            Step::Bump(lock) => return Some(self.bump(lock)),
             Step::Load => return Some(self.data.load(Acquire)),
             Step::Peek => return Some(self.word.load(Acquire).min(4)),
             Step::TryLock => return Some(self.mutex.try_lock().map_or(4, |value| *value)),
@@ -229,7 +253,16 @@ fn loops_that_look_under_a_lock_have_the_outcomes_that_they_have_without_the_red
     for seed in 0..seeds {
         let program: &'static Program = Box::leak(Box::new(Chance(seed).program()));
         for memory_model in [MemoryModel::Rc20, MemoryModel::Sc, MemoryModel::Tso] {
-            let of = |reductions| Options { reductions, memory_model, max_failures: u64::MAX, ..Options::default() };
+            let strategy = [Strategy::Dfs, Strategy::Bfs, Strategy::Random][seed as usize % 3];
+            let snapshots = (seed % 2 == 1).then_some(4);
+            let of = |reductions| Options {
+                reductions,
+                memory_model,
+                max_failures: u64::MAX,
+                strategy,
+                snapshots,
+                ..Options::default()
+            };
             let limited = Options { max_executions: Some(500), max_events: 300, ..of(alone) };
             let (found, outcome) = outcomes(program, Form::Loop, &limited);
             if !outcome.bounds.is_empty() {
@@ -248,8 +281,13 @@ fn loops_that_look_under_a_lock_have_the_outcomes_that_they_have_without_the_red
                 assert!(!is_stuck(&bounded) || is_stuck(&outcome), "{seed} {memory_model:?}: {program:?}");
             }
             stuck += u32::from(is_stuck(&outcome));
+            let (_, all) = outcomes(program, Form::Loop, &Options { max_events: 300, ..of(Reductions::default()) });
+            assert!(
+                !all.bounds.is_empty() || is_stuck(&all) == is_stuck(&outcome),
+                "{seed} {memory_model:?}: {program:?}"
+            );
             let is_mutex = |step: &Step| match step {
-                Step::Set(lock, _) | Step::Poll(lock, _) | Step::Look(lock) => *lock == Lock::Mutex,
+                Step::Set(lock, _) | Step::Poll(lock, _) | Step::Look(lock) | Step::Bump(lock) => *lock == Lock::Mutex,
                 _ => true,
             };
             if program.iter().flatten().all(is_mutex) {

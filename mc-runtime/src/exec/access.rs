@@ -153,10 +153,6 @@ impl Engine {
                 or_return!(self.tries_value(at, operation, location, site, frame));
             }
             self.remember_replayed(at, operation, site, frame);
-            if self.loops.polls.any() {
-                cold_path();
-                self.begin_poll(at, operation, site, frame);
-            }
         }
         self.replayed += 1;
         self.after(id, site, old)
@@ -242,12 +238,9 @@ impl Engine {
         let (reads, frees) = (event.reads(), event.writes || counts(event) == Some(false));
         let old = if reads { self.explorer.graph.value(location, event.rf) } else { 0 };
         // What has an effect ends the round.
-        if reads && !has_effect(&self.explorer.graph, event) {
-            self.remember_round(at, operation, site, frame);
-        }
-        if self.loops.polls.any() {
-            cold_path();
-            self.begin_poll(at, operation, site, frame);
+        if reads {
+            let ends = has_effect(&self.explorer.graph, event);
+            self.remember_read(ends, at, operation, site, frame);
         }
         // What a destructor knows by the clocks that were left for it, its thread does not know afterwards.
         let for_good = self.me_ref().acquired().next().is_none();
@@ -307,11 +300,12 @@ impl Engine {
         let compares = event.operation.code.asked() == Code::CompareExchange;
         let changes = wrote && event.value != old || counts(event).is_some();
         if changes || !reads {
-            if self.loops.polls.any() {
+            let rounds = &mut self.threads.me().rounds;
+            if rounds.undone.is_followed() {
                 cold_path();
-                self.threads.me().rounds.change(&self.explorer.graph, event);
+                rounds.change(&self.explorer.graph, event);
             } else {
-                self.threads.me().rounds.clear();
+                rounds.clear_loads();
             }
         }
         let Followed { freed, outside } = self.locations.follow(&self.explorer.graph, id, event);

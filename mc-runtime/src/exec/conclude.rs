@@ -1,5 +1,6 @@
 //! The end of an execution: complete, blocked, or one of the failures that show only then.
 
+use super::access::has_effect;
 use super::memory::place;
 use super::thread::{State, Waiting};
 use super::{Ending, Engine, Found};
@@ -96,7 +97,10 @@ impl Engine {
         if self.threads().any(|t| self.state(t) == State::Blocked(BlockReason::Assume)) {
             return Ending::Blocked;
         }
-        let is_stale = |t| self.round(t).any(|read| self.is_stale(read)) || self.is_overtaken(t);
+        let is_stale = |t| match self.undone_since(t) {
+            Some(_) => self.is_overtaken(t),
+            None => self.round(t).any(|read| self.is_stale(read)),
+        };
         if self.spinning().any(|t| self.stops_by_chance(t) || is_stale(t)) {
             return Ending::Blocked; // whoever reads an old value for ever would see the new one in the end
         }
@@ -106,6 +110,9 @@ impl Engine {
         let only_its_holder_ends = |wait: &Operation| wait.label == Label::MutexLock || wait.locks();
         if self.threads().any(|t| self.is_timed(t)) && self.cycle(only_its_holder_ends).is_empty() {
             return Ending::Blocked; // the time is over at last: that is another execution
+        }
+        if self.could_see_more() {
+            return Ending::Restart;
         }
         let waits: Vec<(ThreadId, Waiting)> =
             self.threads().filter_map(|t| self.threads[t.slot()].waiting.map(|w| (t, w))).collect();
@@ -183,12 +190,9 @@ impl Engine {
             .rev()
             .map(|id| {
                 let e = graph.event(*id);
-                format!(
-                    "{} at {} sees {}",
-                    crate::trace::operation(&e.operation),
-                    place(graph.site(*id)),
-                    graph.value(e.location, e.rf)
-                )
+                let done = format!("{} at {}", crate::trace::operation(&e.operation), place(graph.site(*id)));
+                // What it changes, it undoes: that is no reason.
+                if has_effect(graph, e) { done } else { format!("{done} sees {}", graph.value(e.location, e.rf)) }
             })
             .collect();
         let others: Vec<String> = spinning.iter().skip(1).map(|t| self.thread_name(*t)).collect();

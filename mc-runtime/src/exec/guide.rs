@@ -295,14 +295,15 @@ impl Engine {
         graph.has_twins() && graph.ranks().iter().any(|t| self.turns(*t) > 0 || writes(t))
     }
 
-    /// Has the running thread had more turns than another that can move? Asked before each event: one that locks in each round leaves what it has locked at some of them only.
+    /// Is the running thread in its first turn?
     #[inline(always)]
-    pub(super) fn is_ahead(&self) -> bool {
-        self.explorer.graph.thread(self.current()).len() >= self.turn && self.has_had_more_turns()
+    pub(super) fn is_in_first_turn(&self) -> bool {
+        self.explorer.graph.thread(self.current()).len() < self.turn
     }
 
+    /// Has the running thread, which is in a later one, had more turns than another that can move? Asked before each event: one that locks in each round leaves what it has locked at some of them only.
     #[inline(never)]
-    fn has_had_more_turns(&self) -> bool {
+    pub(super) fn is_ahead(&self) -> bool {
         let graph = &self.explorer.graph;
         let least = self.turns(self.current()) * self.turn;
         let is_behind = |t: ThreadId| graph.thread(t).len() < least && self.can_move(t);

@@ -45,6 +45,7 @@ mod learned;
 mod left;
 mod liveness;
 mod locations;
+mod looked;
 mod memory;
 mod observers;
 mod older;
@@ -80,6 +81,7 @@ mod thread;
 mod thread_table;
 mod touched;
 mod turn;
+mod undone;
 mod unsync;
 mod unused;
 #[cfg(feature = "unmodified")]

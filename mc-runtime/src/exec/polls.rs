@@ -6,21 +6,21 @@
 //! The argument is in `docs/reductions.md`. Source: rounds with zero net effect, as in Kokologiannakis, Ren, Vafeiadis: Dynamic partial order reductions for spinloops, FMCAD 2021.
 
 use super::readers::counts;
-use super::round::{Arrival, Round};
-use super::spin::Rounds;
+use super::round::Arrival;
 use super::state::{Around, Frame};
+use super::undone::{Begin, begins, may_begin, openings};
 use super::{Engine, Guide, Step};
+use crate::graph::Site;
 use crate::graph::event::Event;
-use crate::graph::{Graph, Site};
-use crate::ids::{EventId, LocationId, ThreadId};
-use crate::operation::{BY_CHANCE, Code, Operation, UNDONE};
+use crate::operation::{BY_CHANCE, Operation, UNDONE};
 use crate::place::Place;
 
-/// The updates with which rounds begin that undo what they do, by their places in the code.
+/// The updates of rounds that undo them, by their places in the code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Polls {
-    /// With what each writes, once that is known: it must be the same each time.
+    /// With what each writes, once that is known. (It must be the same each time: who sees one of a round that is left out could see one that is not.)
     known: Vec<(Place, Option<u64>)>,
+    /// Those that others look at. No round with one of them is left out.
     refuted: Vec<Place>,
 }
 
@@ -31,148 +31,27 @@ impl Polls {
         !self.known.is_empty()
     }
 
-    fn knows(&self, site: Site) -> bool {
+    pub(super) fn knows(&self, site: Site) -> bool {
         site.is_some_and(|site| self.known.iter().any(|(known, _)| *known == site))
     }
 
-    fn refute(&mut self, site: Place) {
+    pub(super) fn refute(&mut self, site: Place) {
         self.known.retain(|(known, _)| *known != site);
-        self.refuted.push(site);
+        if !self.refuted.contains(&site) {
+            self.refuted.push(site);
+        }
+    }
+
+    /// Is nothing known of the place?
+    fn is_new(&self, site: Place) -> bool {
+        !self.knows(Some(site)) && !self.refuted.contains(&site)
     }
 
     /// May the place always write another value?
-    fn varies(&mut self, site: Place, value: u64) -> bool {
+    pub(super) fn varies(&mut self, site: Place, value: u64) -> bool {
         let Some((_, always)) = self.known.iter_mut().find(|(known, _)| *known == site) else { return false };
         *always.get_or_insert(value) != value
     }
-}
-
-/// What a thread has done since it did something last that stays done.
-#[derive(Debug, Default)]
-pub(super) struct Undone {
-    /// Is there anything?
-    is_used: bool,
-    /// What is not undone yet.
-    open: Vec<Change>,
-    /// How many changes there were.
-    made: usize,
-    /// When the thread came to updates at places that are known, the last [`FEW`] of them.
-    begins: Vec<Begin>,
-    /// What was touched without an event: where, and how many bytes.
-    touched: Vec<(usize, usize)>,
-}
-
-/// How many updates a round may make.
-const FEW: usize = 8;
-
-/// An atomic has another value than before.
-#[derive(Debug)]
-struct Change {
-    location: LocationId,
-    old: u64,
-    /// What led to the old value happens before what the thread does next.
-    acquires: bool,
-    number: usize,
-}
-
-/// A thread has come to an update.
-#[derive(Debug)]
-struct Begin {
-    state: Round,
-    /// How many events it had made.
-    position: usize,
-    /// How many changes it had made, and how many of them were not undone.
-    made: usize,
-    open: usize,
-}
-
-impl Undone {
-    pub(super) fn clear(&mut self) {
-        if self.is_used {
-            self.forget();
-        }
-    }
-
-    #[inline(never)]
-    fn forget(&mut self) {
-        self.is_used = false;
-        self.open.clear();
-        self.begins.clear();
-        self.touched.clear();
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        !self.is_used
-    }
-
-    /// Is there a state to come back to?
-    pub(super) fn any(&self) -> bool {
-        !self.begins.is_empty()
-    }
-
-    /// As [`Rounds::interrupted`](super::spin::Rounds::interrupted).
-    pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
-        for begin in self.begins.iter_mut().filter(|begin| begin.state.shared == left) {
-            begin.state.shared.clear();
-            begin.state.shared.extend_from_slice(now);
-        }
-    }
-
-    pub(super) fn touch(&mut self, at: usize, size: usize) {
-        if self.any() && !self.touched.contains(&(at, size)) {
-            self.touched.push((at, size));
-        }
-    }
-
-    /// The thread has made an event that changes something. Can it be undone, or does it undo something itself?
-    fn change(&mut self, graph: &Graph, event: &Event) -> bool {
-        self.is_used = true;
-        let own = self.open.iter().position(|change| change.location == event.location);
-        if counts(event) == Some(false) {
-            return own.map(|own| self.open.remove(own)).is_some();
-        }
-        if let Some(own) = own {
-            let Change { old, acquires, .. } = self.open.remove(own);
-            return event.value == old && (event.updates() || acquires && event.order().releases());
-        }
-        if may_begin(&event.operation) {
-            let old = graph.value(event.location, event.rf);
-            let (acquires, number) = (event.order().acquires(), self.made);
-            self.open.push(Change { location: event.location, old, acquires, number });
-            self.made += 1;
-            return true;
-        }
-        false
-    }
-
-    /// Is the round over that began there, with all undone that it did?
-    fn is_over(&self, begin: &Begin) -> bool {
-        self.open.len() == begin.open && self.open.iter().all(|change| change.number < begin.made)
-    }
-}
-
-impl Rounds {
-    /// The thread has made an event that changes something: a round of loads is over.
-    #[inline(never)]
-    pub(super) fn change(&mut self, graph: &Graph, event: &Event) {
-        if self.undone.change(graph, event) {
-            self.clear_loads();
-        } else {
-            self.clear();
-        }
-    }
-}
-
-/// Can what it changes be undone? The beginning of what a writer of an `RwLock` does separates readers.
-fn may_begin(operation: &Operation) -> bool {
-    use Code::{AwaitExchange, CompareExchange, Guarded, ReadLock, Rmw};
-    matches!(operation.code, Rmw(_) | CompareExchange | AwaitExchange | Guarded(..) | ReadLock)
-}
-
-/// Has the event changed what can be undone?
-fn begins(graph: &Graph, event: &Event) -> bool {
-    let changes = || event.writes && event.value != graph.value(event.location, event.rf);
-    may_begin(&event.operation) && (event.operation.code == Code::ReadLock || changes())
 }
 
 impl Engine {
@@ -199,13 +78,16 @@ impl Engine {
             begins(graph, event) && next.is_some_and(|next| undoes(event, next))
         };
         let sites = last.iter().enumerate().filter(|known| is_undone(*known)).filter_map(|(_, event)| event.site);
-        let polls = &self.loops.polls;
-        let is_new = |site: &Place| !polls.knows(Some(*site)) && !polls.refuted.contains(site);
-        let sites: Vec<Place> = sites.filter(is_new).collect();
+        let sites: Vec<Place> = sites.filter(|site| self.loops.polls.is_new(*site)).collect();
         let often = |site: &Place| sites.iter().filter(|other| *other == site).count() >= OFTEN;
         let site = sites.iter().copied().find(often)?;
+        Some(self.watches(site))
+    }
+
+    /// Whether others look at what is written there is noted from now on.
+    fn watches<T>(&mut self, site: Place) -> Step<T> {
         self.loops.polls.known.push((site, None));
-        Some(self.start_again())
+        self.start_again()
     }
 
     /// The running thread comes to an access, and rounds are followed that undo what they do. Has it come back?
@@ -221,14 +103,26 @@ impl Engine {
         let is_here = |begin: &&Begin| {
             undone.is_over(begin) && begin.state.is_of(&arrival) && begin.state.is_at(arrival.frame, dead, around)
         };
-        let Some(position) = undone.begins.iter().rev().find(is_here).map(|begin| begin.position) else { return };
-        if !self.leaves_poll_out(position) {
+        let Some(position) = undone.begins().iter().rev().find(is_here).map(|begin| begin.position) else { return };
+        if !self.watches_all(position) || !self.leaves_poll_out(position) {
             return;
         }
         let events = &self.explorer.graph.thread(self.current())[position..self.me_ref().position];
         let by_chance = events.iter().any(|event| event.chooses_weak() && event.value != 0);
         let reads = events.iter().filter(|event| event.reads()).count() as u32;
         self.me().repeats = Some(reads | UNDONE | if by_chance { BY_CHANCE } else { 0 });
+    }
+
+    /// Is it noted whether others look at what the round writes that began with that event?
+    fn watches_all(&mut self, position: usize) -> bool {
+        let events = &self.explorer.graph.thread(self.current())[position..self.me_ref().position];
+        let polls = &self.loops.polls;
+        let site = openings(&self.explorer.graph, events).map(|event| event.site).find(|site| !polls.knows(*site));
+        let Some(site) = site else { return true };
+        if let Some(site) = site.filter(|site| polls.is_new(*site)) {
+            let _: Step<()> = self.watches(site);
+        }
+        false
     }
 
     /// A round that began with that event has led nowhere. Is it left out? (As `leaves_out`.)
@@ -256,69 +150,9 @@ impl Engine {
         }
         self.find_shared();
         let around = Around { base: self.stack.base, shared: &self.shared };
-        let mut state = Round::new(Arrival { site, asked: (at, *operation), frame });
-        state.keep(frame, self.loops.dead(frame.code), around);
+        let arrival = Arrival { site, asked: (at, *operation), frame };
+        let dead = self.loops.dead(frame.code);
         let me = self.threads.me();
-        let (position, undone) = (me.position, &mut me.rounds.undone);
-        if undone.begins.len() == FEW {
-            undone.begins.remove(0);
-        }
-        let (made, open) = (undone.made, undone.open.len());
-        undone.begins.push(Begin { state, position, made, open });
-        undone.is_used = true;
-    }
-
-    /// The execution is over. Has somebody looked at what a round does before that was undone? Then such rounds are not left out from now on.
-    #[inline]
-    pub(super) fn looks_between(&mut self) -> bool {
-        self.loops.polls.any() && self.has_looked_between()
-    }
-
-    #[inline(never)]
-    fn has_looked_between(&mut self) -> bool {
-        let graph = &self.explorer.graph;
-        let polls = &mut self.loops.polls;
-        let mut refuted = Vec::new();
-        for location in (0..graph.locations() as u32).map(LocationId) {
-            let begins = |id: &EventId| !id.is_init() && begins(graph, graph.event(*id));
-            let known = |id: EventId| graph.site(id).filter(|_| polls.knows(graph.site(id)) && begins(&id));
-            let pairs = graph.mo(location).windows(2).map(|pair| (pair[0], pair[1]));
-            let reads = graph.reads(location).iter().map(|read| (graph.event(*read).rf, *read));
-            let seen = pairs.chain(reads).filter(|(write, other)| !write.is_init() && write.thread != other.thread);
-            refuted.extend(seen.filter_map(|(write, _)| known(write)));
-        }
-        for thread in graph.ranks() {
-            for event in graph.thread(*thread).iter().filter(|event| event.writes && begins(graph, event)) {
-                refuted.extend(event.site.filter(|site| polls.varies(*site, event.value)));
-            }
-        }
-        for site in &refuted {
-            polls.refute(*site);
-        }
-        !refuted.is_empty()
-    }
-
-    /// Does a thread that is stopped after a round which undid what it did look at what has changed since? What others do that are stopped so is undone, too.
-    pub(super) fn is_overtaken(&self, thread: ThreadId) -> bool {
-        let graph = &self.explorer.graph;
-        let is_stopped =
-            |write: &EventId| self.undone_since(write.thread).is_some_and(|since| write.index as usize >= since);
-        let is_old = |read: &EventId| {
-            let event = graph.event(*read);
-            let writes = graph.mo(event.location);
-            let after = writes.iter().position(|write| *write == event.rf).map_or(0, |at| at + 1);
-            !writes[after..].iter().all(is_stopped)
-        };
-        let Some(since) = self.undone_since(thread) else { return false };
-        let end = graph.thread(thread).len() - 1;
-        (since..end).map(|at| thread.event(at)).filter(|id| graph.event(*id).reads()).any(|read| is_old(&read))
-    }
-
-    /// With which event does the last round of a thread begin, if it is stopped after one that undid what it did?
-    fn undone_since(&self, thread: ThreadId) -> Option<usize> {
-        let stop = self.explorer.graph.thread(thread).last()?.operation;
-        let is_stop = stop.code == Code::Block && stop.b as u32 & UNDONE != 0;
-        let first = || self.round(thread).last().map(|first| first.index as usize);
-        if is_stop { first() } else { None }
+        me.rounds.undone.begin(&arrival, me.position).keep(frame, dead, around);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::liveness::Places;
 use super::state::{Around, Frame, own};
-use crate::operation::Operation;
+use crate::operation::{Code, Operation};
 use crate::place::Place;
 
 #[derive(Debug)]
@@ -24,18 +24,19 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// One that begins here.
-    pub(super) fn new(new: Arrival<'_>) -> Self {
-        Round {
-            site: Some(new.site),
-            stack: new.frame.stack(),
-            asked: new.asked,
-            own: Vec::new(),
-            shared: Vec::new(),
-            image: Vec::new(),
-            by_chance: false,
-            is_unused: false,
-        }
+    /// One without a state.
+    pub(super) fn new() -> Self {
+        let asked = (0, Operation::plain(Code::Load));
+        let (own, shared, image) = Default::default();
+        Round { site: None, stack: 0, asked, own, shared, image, by_chance: false, is_unused: false }
+    }
+
+    /// It begins here; what its state is is not known.
+    pub(super) fn begin(&mut self, new: &Arrival<'_>) {
+        (self.site, self.stack, self.asked) = (Some(new.site), new.frame.stack(), new.asked);
+        self.own.clear();
+        self.image.clear();
+        (self.by_chance, self.is_unused) = (false, false);
     }
 
     /// What the state is, of a thread to which what is `dead` does not matter.

@@ -21,16 +21,17 @@ impl Engine {
         site: Site,
         frame: &Frame,
     ) -> Option<Step<Accessed>> {
-        let reads = matches!(operation.code, Code::Load | Code::Rmw(_) | Code::CompareExchange);
-        if std::mem::replace(&mut self.me().entered, true) || self.guide.decides() {
+        let me = self.threads.me();
+        if std::mem::replace(&mut me.entered, true) || operation.code == Code::Store || self.guide.decides() {
             return None;
         }
+        let is_followed = me.rounds.undone.is_followed();
         let site = site?;
-        if self.loops.polls.any() {
+        if is_followed {
             std::hint::cold_path();
             self.comes_to_poll(Arrival { site, asked: (at, *operation), frame });
         }
-        if !reads {
+        if operation.is_of_shim() {
             return None;
         }
         self.loops.reach(self.stack.base.saturating_sub(frame.stack()));
@@ -74,8 +75,20 @@ impl Engine {
         }
     }
 
+    /// The running thread reads, perhaps to update. Does that end its round?
+    #[inline(always)]
+    pub(super) fn remember_read(&mut self, ends: bool, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+        if !ends {
+            self.remember_round(at, operation, site, frame);
+        }
+        if self.me_ref().rounds.undone.is_followed() {
+            std::hint::cold_path();
+            self.begin_poll(at, operation, site, frame);
+        }
+    }
+
     /// The access is made now: what its state is, for the next round. (Threads may have run since it was come to.)
-    pub(super) fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+    fn remember_round(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
         let Some(site) = site else { return };
         if self.guide.decides() {
             return;
@@ -113,6 +126,10 @@ impl Engine {
 
     /// The same access is made again. Where an event follows that ends the round, nothing will be compared with its state.
     pub(super) fn remember_replayed(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
+        if self.me_ref().rounds.undone.is_followed() {
+            std::hint::cold_path();
+            self.begin_poll(at, operation, site, frame);
+        }
         let Some(site) = site else { return };
         let graph = &self.explorer.graph;
         let from_here = || &graph.thread(self.current())[self.me_ref().position..];

@@ -13,6 +13,7 @@ impl Engine {
     /// A thread is about to start. As long as nothing of it is recorded, nothing is settled.
     #[inline]
     pub(super) fn settle(&mut self, thread: ThreadId) {
+        self.threads[thread.slot()].rounds.undone.follow(self.loops.polls.any());
         if !self.explorer.graph.thread(thread).is_empty() {
             self.settle_events(thread);
         }

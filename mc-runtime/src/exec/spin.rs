@@ -7,12 +7,13 @@
 
 use super::guards::Guards;
 use super::liveness::{Liveness, Places};
-use super::polls::{Polls, Undone};
+use super::polls::Polls;
 use super::probe::Paths;
 use super::round::{Arrival, Round};
 use super::state::{Around, image};
 use super::touched::Touched;
-use crate::operation::{BY_CHANCE, Code, Operation};
+use super::undone::Undone;
+use crate::operation::BY_CHANCE;
 use crate::options::Reductions;
 use crate::place::Place;
 
@@ -171,10 +172,7 @@ impl Rounds {
         self.loaded |= bit;
         self.kept = false;
         let round = self.next();
-        (round.site, round.stack, round.asked) = (Some(new.site), new.frame.stack(), new.asked);
-        round.own.clear();
-        round.image.clear();
-        (round.by_chance, round.is_unused) = (false, false);
+        round.begin(new);
         round
     }
 
@@ -210,18 +208,7 @@ impl Rounds {
         let at = self.made % LONGEST;
         self.made += 1;
         if at == self.rounds.len() {
-            let asked = (0, Operation::plain(Code::Load));
-            let (own, shared, image) = Default::default();
-            self.rounds.push(Round {
-                site: None,
-                stack: 0,
-                asked,
-                own,
-                shared,
-                image,
-                by_chance: false,
-                is_unused: false,
-            });
+            self.rounds.push(Round::new());
         }
         &mut self.rounds[at]
     }
@@ -374,8 +361,9 @@ impl Loops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::state::Shared;
+    use super::super::state::{Frame, Shared};
     use super::*;
+    use crate::operation::{Code, Operation};
     use std::panic::Location;
 
     #[test]

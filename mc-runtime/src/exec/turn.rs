@@ -20,16 +20,16 @@ impl Engine {
         if self.starts_again().is_some() {
             return Some(self.waits_as(State::Ready));
         }
-        if self.explorer.graph.thread(self.current()).len() >= self.turn {
+        let stays = if self.guide.decides() {
+            std::hint::cold_path();
+            self.is_granted(access)
+        } else if self.is_in_first_turn() {
+            !self.preempt
+        } else {
             std::hint::cold_path();
             if let Some(step) = self.looks_for_polls() {
                 return Some(step);
             }
-        }
-        let stays = if self.guide.decides() {
-            std::hint::cold_path();
-            self.is_granted(access)
-        } else {
             !self.preempt && !self.is_ahead()
         };
         if !stays {

@@ -8,6 +8,7 @@ mod locals;
 mod memory;
 mod misuse;
 mod nondeterminism;
+mod polls;
 mod spinning;
 mod statics;
 mod strategies;
