@@ -23,6 +23,7 @@ fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
         "awaits",
         "retries",
         "random_loops",
+        "random_polls",
         "random_retries",
         "symmetry",
         "loom",
