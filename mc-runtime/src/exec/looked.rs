@@ -15,32 +15,23 @@ impl Engine {
 
     #[inline(never)]
     fn has_looked_between(&mut self) -> bool {
-        let graph = &self.explorer.graph;
-        let mut polls = std::mem::take(&mut self.loops.polls);
-        let mut refuted = Vec::new();
+        let (graph, polls) = (&self.explorer.graph, &mut self.loops.polls);
+        let mut seen = Vec::new();
         for location in (0..graph.locations() as u32).map(LocationId) {
-            let begins = |id: &EventId| !id.is_init() && begins(graph, graph.event(*id));
-            let known = |id: EventId| graph.site(id).filter(|_| polls.knows(graph.site(id)) && begins(&id));
             let pairs = graph.mo(location).windows(2).map(|pair| (pair[0], pair[1]));
             let reads = graph.reads(location).iter().map(|read| (graph.event(*read).rf, *read));
-            let seen = pairs.chain(reads).filter(|(write, other)| !write.is_init() && write.thread != other.thread);
-            refuted.extend(seen.filter_map(|(write, _)| known(write)));
+            let by_others = |(write, other): &(EventId, EventId)| !write.is_init() && write.thread != other.thread;
+            seen.extend(pairs.chain(reads).filter(by_others).map(|(write, _)| write));
         }
+        let openings = seen.iter().map(|id| graph.event(*id)).filter(|event| begins(graph, event));
+        let mut refuted: Vec<_> = openings.filter_map(|event| event.site).filter(|s| polls.knows(Some(*s))).collect();
         for thread in graph.ranks() {
             for event in graph.thread(*thread).iter().filter(|event| event.writes && begins(graph, event)) {
                 refuted.extend(event.site.filter(|site| polls.varies(*site, event.value)));
             }
         }
-        self.loops.polls = polls;
-        let graph = &self.explorer.graph;
-        let others = |id: EventId, by: ThreadId| {
-            let behind = graph.mo(graph.event(id).location).get(graph.mo_index(id)).copied();
-            let reads =
-                graph.reads(graph.event(id).location).iter().copied().filter(|read| graph.event(*read).rf == id);
-            behind.into_iter().chain(reads).any(|other| other.thread != by)
-        };
         for thread in graph.ranks().iter().copied() {
-            let is_seen = self.passing(thread).any(|id| others(id, thread));
+            let is_seen = self.passing(thread).any(|id| seen.contains(&id));
             refuted.extend(self.begin_of_round(thread).filter(|_| is_seen));
         }
         self.refute_polls(&refuted)

@@ -49,6 +49,14 @@ impl Round {
         around.shared.copy_to(&mut self.shared);
     }
 
+    /// Others ran, who have made of `left` what it is `now`. See [`Rounds::interrupted`](super::spin::Rounds::interrupted).
+    pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
+        if self.shared == left {
+            self.shared.clear();
+            self.shared.extend_from_slice(now);
+        }
+    }
+
     /// How many bytes its state takes.
     pub(super) fn memory(&self) -> usize {
         self.own.capacity() + self.shared.capacity() + self.image.capacity()

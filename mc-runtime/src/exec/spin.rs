@@ -134,10 +134,7 @@ impl Rounds {
     /// Others ran in the middle of a round. Where the thread had changed nothing that others can change until it was left, it is now as if it had
     /// come to its load only after they ran.
     pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
-        for round in self.rounds.iter_mut().filter(|round| round.shared == left) {
-            round.shared.clear();
-            round.shared.extend_from_slice(now);
-        }
+        self.rounds.iter_mut().for_each(|round| round.interrupted(left, now));
         self.undone.interrupted(left, now);
     }
 

@@ -114,10 +114,7 @@ impl Undone {
 
     /// As [`Rounds::interrupted`](super::spin::Rounds::interrupted).
     pub(super) fn interrupted(&mut self, left: &[u8], now: &[u8]) {
-        for begin in self.begins[..self.kept].iter_mut().filter(|begin| begin.state.shared == left) {
-            begin.state.shared.clear();
-            begin.state.shared.extend_from_slice(now);
-        }
+        self.begins[..self.kept].iter_mut().for_each(|begin| begin.state.interrupted(left, now));
     }
 
     pub(super) fn touch(&mut self, at: usize, size: usize) {
@@ -187,13 +184,11 @@ pub(super) fn openings<'a>(graph: &Graph, events: &'a [Event]) -> impl Iterator<
     };
     events.iter().filter(move |event| changes(event)).filter(move |event| {
         let own = open.iter().position(|location| *location == event.location);
-        match own {
-            Some(own) => open.swap_remove(own),
-            None => {
-                open.push(event.location);
-                event.location
-            }
-        };
+        if let Some(own) = own {
+            open.swap_remove(own);
+        } else {
+            open.push(event.location);
+        }
         own.is_none()
     })
 }
