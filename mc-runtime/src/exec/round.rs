@@ -15,7 +15,7 @@ pub(super) struct Round {
     /// What the state was: what is the thread's own, and what others can change too. The former is empty, and the latter means nothing, at a load that is not known to be in a loop.
     pub own: Vec<u8>,
     pub shared: Vec<u8>,
-    /// See [`image`]; of a load to which a thread may be put back.
+    /// See [`image`](super::state::image); of a load to which a thread may be put back.
     pub image: Vec<u8>,
     /// It was of a weak compare-exchange, which failed for no reason.
     pub by_chance: bool,
