@@ -90,6 +90,7 @@ pub(crate) fn run(
     let time_limit = TimeLimit::new(started, engine.options.time_limit);
     engine.deadline = time_limit.end();
     let check = Check {
+        is_to_be_rehearsed: engine.options.origin != Origin::Foreign,
         engine,
         body,
         stop,
@@ -139,6 +140,8 @@ struct Check<F> {
     too_long: u64,
     cut: Vec<Bound>,
     failures: Vec<Failure>,
+    /// An execution on the system's heap comes first, and again where something was learned.
+    is_to_be_rehearsed: bool,
     /// What the rehearsal did, for the first execution to be compared with.
     expected: Option<u16>,
     /// About how many executions there are; `Some(None)` if that cannot be told.
@@ -149,22 +152,25 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     /// Explores to the end. `None`: to be continued on another thread of the operating system.
     fn explore(&mut self) -> Option<Verdict> {
         self.engine.forget_snapshots();
-        let first = self.expected.is_none() && self.engine.options.origin != Origin::Foreign;
-        if first && self.rehearse() {
-            std::hint::cold_path();
-            return Some(Verdict::Failed);
-        }
         loop {
+            if std::mem::take(&mut self.engine.tainted) {
+                std::hint::cold_path();
+                return None;
+            }
+            if self.is_to_be_rehearsed {
+                std::hint::cold_path();
+                if self.rehearse() {
+                    return Some(Verdict::Failed);
+                }
+                continue;
+            }
             if let Some(verdict) = self.limit() {
                 return Some(verdict);
             }
             let ending = self.execute();
             let ending = if self.is_first() { self.compare_with_rehearsal(ending) } else { ending };
             if ending == Ending::Restart {
-                std::hint::cold_path();
-                if self.start_again() {
-                    return Some(Verdict::Failed);
-                }
+                self.start_again();
                 continue;
             }
             if ending == Ending::TooLong && self.engine.late {
@@ -176,9 +182,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             if !self.next() {
                 return Some(self.end());
             }
-            if std::mem::take(&mut self.engine.tainted) {
-                return None;
-            }
         }
     }
 
@@ -186,16 +189,13 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     #[cold]
     #[inline(never)]
     fn rehearse(&mut self) -> bool {
-        loop {
-            let ending = self.execute_rehearsal();
-            if self.engine.has_reached_outside() {
-                return self.count(ending);
-            }
-            self.engine.explorer.restart();
-            if ending != Ending::Restart {
-                return false;
-            }
+        let ending = self.execute_rehearsal();
+        if self.engine.has_reached_outside() {
+            return self.count(ending);
         }
+        self.engine.explorer.restart();
+        self.is_to_be_rehearsed = ending == Ending::Restart;
+        false
     }
 
     fn execute_rehearsal(&mut self) -> Ending {
@@ -269,15 +269,15 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         comparable && !self.engine.late && self.expected.is_some_and(|e| e != self.digest())
     }
 
-    /// Something was learned; whether it ends here.
+    /// Something was learned.
     #[cold]
     #[inline(never)]
-    fn start_again(&mut self) -> bool {
+    fn start_again(&mut self) {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
         self.engine.spurious = Default::default();
         self.engine.explorer.restart();
-        self.engine.options.origin != Origin::Foreign && self.rehearse()
+        self.is_to_be_rehearsed = self.engine.options.origin != Origin::Foreign;
     }
 
     /// Counts an execution; whether that was the last failure to look for.

@@ -232,7 +232,7 @@ pub(crate) struct Engine {
     pub statics: Vec<memory::Static>,
     /// The bounds of the running stack.
     pub stack: Bounds,
-    /// How many coroutines are suspended in the middle of unwinding.
+    /// How many coroutines are suspended in the middle of unwinding, those that were given up counted as one.
     pub unwinding_suspended: u32,
     stacks: Stacks,
     locations: Locations,
@@ -383,7 +383,7 @@ impl Engine {
         self.held.clear();
         self.order.clear();
         self.lives.clear();
-        self.unwinding_suspended = 0;
+        self.unwinding_suspended = u32::from(self.tainted);
         self.threads.iter_mut().for_each(Thread::reset);
         self.threads.run(ThreadId::MAIN);
         self.threads[0].state = State::Unstarted;

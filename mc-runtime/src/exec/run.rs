@@ -289,7 +289,8 @@ impl Engine {
     #[cold]
     fn give_up(&mut self) {
         self.cutting = true;
-        self.tainted |= self.unwinding_suspended > 0 && self.options.threads == Threads::Coroutines;
+        // None of them runs now, so it was given up.
+        self.tainted |= std::thread::panicking();
         self.restore_statics();
         for thread in self.threads.iter_mut() {
             std::mem::forget(thread.body.take());

@@ -165,7 +165,8 @@ pub(crate) fn suspend() {
         suspender
     });
     let suspender = suspender.flatten().expect("only threads of a test wait");
-    let waiting_to_unwind = std::thread::panicking();
+    // Not as std says it: that may mean another one, who would be taken for this one when both are back.
+    let waiting_to_unwind = super::panicking();
     if waiting_to_unwind {
         std::hint::cold_path();
         with_engine(|e| e.unwinding_suspended += 1);

@@ -301,3 +301,26 @@ fn what_is_cut_while_it_unwinds_changes_no_static_for_the_next_execution() {
         assert_eq!(COUNT.load(Acquire), 1);
     });
 }
+
+#[test]
+fn a_lock_is_poisoned_by_whoever_unwinds_without_a_hook_beside_another_that_waits_for_it() {
+    holds_with(&allowing_panics(), || {
+        let (mutex, turn) = (Mutex::new(()), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let unwound = catch_unwind(AssertUnwindSafe(|| {
+                    let _guard = mutex.lock();
+                    let _waits = AtEnd(|| {
+                        turn.store(1, Release);
+                        while turn.load(Acquire) == 1 {}
+                    });
+                    resume_unwind(Box::new(()));
+                }));
+                assert!(unwound.is_err());
+            });
+            while turn.load(Acquire) == 0 {}
+            turn.store(2, Release);
+            assert!(mutex.lock().is_err());
+        });
+    });
+}
