@@ -105,9 +105,15 @@ pub fn judge(outcome: &Outcome, goal: Goal) -> Judgement {
         (None, Verdict::Failed) => Judgement::Failed,
         (None, Verdict::Error) => Judgement::Error,
         (None, Verdict::Proved | Verdict::Ran) => Judgement::Passed,
+        (None, Verdict::Bounded | Verdict::Sampled) if is_in_vain(outcome) => Judgement::Inconclusive(goal.require),
         (None, Verdict::Bounded) => at_least(goal.require, Required::Bounded),
         (None, Verdict::Sampled) => at_least(goal.require, Required::Sampled),
     }
+}
+
+/// The limits have left nothing of the test: no execution came to its end, nor as far as it may go.
+fn is_in_vain(outcome: &Outcome) -> bool {
+    outcome.executions == 0 && outcome.bounds.iter().all(|bound| bound.limit != "max_events")
 }
 
 fn at_least(required: Required, reached: Required) -> Judgement {
@@ -117,7 +123,7 @@ fn at_least(required: Required, reached: Required) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Failure;
+    use crate::outcome::{Bound, Failure};
 
     fn outcome(verdict: Verdict, kinds: &[FailureKind]) -> Outcome {
         let failure = |kind: &FailureKind| Failure {
@@ -153,6 +159,13 @@ mod tests {
         assert_eq!(judge(&outcome(Verdict::Bounded, &[]), bounded), Judgement::Passed);
         assert_eq!(judge(&outcome(Verdict::Sampled, &[]), bounded), Judgement::Inconclusive(Required::Bounded));
         assert_eq!(judge(&outcome(Verdict::Interrupted, &[]), PROVE), Judgement::Interrupted);
+        for verdict in [Verdict::Bounded, Verdict::Sampled] {
+            let in_vain = Outcome { executions: 0, blocked: 3, ..outcome(verdict, &[]) };
+            let goal = Goal { require: Required::Sampled, ..PROVE };
+            assert_eq!(judge(&in_vain, goal), Judgement::Inconclusive(Required::Sampled));
+            let cut = Bound { limit: "max_events".to_owned(), value: 500, cut: 3 };
+            assert_eq!(judge(&Outcome { bounds: vec![cut], ..in_vain }, goal), Judgement::Passed, "as far as was asked for");
+        }
     }
 
     #[test]

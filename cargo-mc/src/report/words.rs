@@ -124,6 +124,9 @@ fn bound(bound: &Bound) -> String {
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
         "assume" => "what `mc::assume` asks for held in no execution, so nothing was checked to its end".to_owned(),
+        "no_end" => {
+            "no execution came to its end, nor failed, which is a mistake of the checker: please report it".to_owned()
+        }
         "instrument" => "plain memory was not looked at".to_owned(),
         "real_std" => "std's own code ran, of which not all is seen".to_owned(),
         "system_calls" => "what it does outside of itself is not known".to_owned(),

@@ -34,7 +34,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
         if self.cut.is_empty() {
-            self.cut.extend(self.assumes_in_vain());
+            self.cut.extend(self.in_vain());
         }
         if !self.sees_memory() {
             self.cut.push(bound("instrument", 0, 1));
@@ -53,10 +53,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         }
     }
 
-    /// Whoever assumes what never holds would prove anything.
-    fn assumes_in_vain(&self) -> Option<Bound> {
-        let in_vain = self.engine.assumes && self.executions == 0 && self.blocked > 0;
-        in_vain.then(|| Bound { limit: "assume".to_owned(), value: 0, cut: self.blocked })
+    fn in_vain(&self) -> Option<Bound> {
+        in_vain(self.executions, self.blocked, self.engine.assumes)
     }
 
     /// Would a data race be seen?
@@ -119,7 +117,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             if !self.failures.is_empty() {
                 return Verdict::Failed;
             }
-            let in_vain = self.assumes_in_vain();
+            let in_vain = self.in_vain();
             let verdict = if in_vain.is_some() { Verdict::Bounded } else { Verdict::Sampled };
             self.cut.extend(in_vain);
             return verdict;
@@ -129,10 +127,31 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 }
 
+/// Whoever assumes what never holds would prove anything; and each execution that is given up has another one beside it that ends or fails, or else
+/// something is wrong in here.
+fn in_vain(executions: u64, blocked: u64, assumes: bool) -> Option<Bound> {
+    let limit = if assumes { "assume" } else { "no_end" };
+    (executions == 0 && blocked > 0).then(|| Bound { limit: limit.to_owned(), value: 0, cut: blocked })
+}
+
 /// The memory of this process that is in use, in bytes; 0 where it cannot be told.
 #[cold]
 #[inline(never)]
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * 4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_vain;
+
+    #[test]
+    fn where_no_execution_ends_nothing_is_proved() {
+        let limit = |executions, blocked, assumes| in_vain(executions, blocked, assumes).map(|bound| bound.limit);
+        assert_eq!(limit(0, 3, false).as_deref(), Some("no_end"));
+        assert_eq!(limit(0, 3, true).as_deref(), Some("assume"));
+        assert_eq!(limit(1, 3, false), None);
+        assert_eq!(limit(0, 0, false), None);
+    }
 }
