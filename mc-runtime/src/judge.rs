@@ -164,7 +164,11 @@ mod tests {
             let goal = Goal { require: Required::Sampled, ..PROVE };
             assert_eq!(judge(&in_vain, goal), Judgement::Inconclusive(Required::Sampled));
             let cut = Bound { limit: "max_events".to_owned(), value: 500, cut: 3 };
-            assert_eq!(judge(&Outcome { bounds: vec![cut], ..in_vain }, goal), Judgement::Passed, "as far as was asked for");
+            assert_eq!(
+                judge(&Outcome { bounds: vec![cut], ..in_vain }, goal),
+                Judgement::Passed,
+                "as far as was asked for"
+            );
         }
     }
 

@@ -71,6 +71,20 @@ impl Place {
             View::Code(code) => code.source().1,
         }
     }
+
+    /// The column on it, in characters from 1; 0 if it is not known.
+    pub(crate) fn column(self) -> u32 {
+        match self.view() {
+            View::Source(location) => location.column(),
+            #[cfg(feature = "unmodified")]
+            View::Code(_) => 0,
+        }
+    }
+}
+
+/// Is it a file of std? They are named by the commit, or, where the sources are installed, by their place.
+pub(crate) fn is_of_toolchain(file: &str) -> bool {
+    file.starts_with("/rustc/") || file.contains("/rustlib/src/rust/library/")
 }
 
 impl fmt::Debug for Place {
@@ -143,5 +157,11 @@ mod tests {
         let place = Place::from(location);
         assert_eq!((place.file(), place.line()), (location.file(), location.line()));
         assert_eq!(place, Place::from(location));
+    }
+
+    #[test]
+    fn a_file_of_std_is_told_from_others() {
+        assert!(is_of_toolchain("/rustc/0123/library/core/src/cell.rs"));
+        assert!(!is_of_toolchain("src/lib.rs"));
     }
 }

@@ -1,6 +1,7 @@
 //! Where code stands in the source, by the debug information of the executable.
 
 use crate::exec::{Trace, Where};
+use crate::place::is_of_toolchain;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -59,7 +60,7 @@ fn is_in_into_inner(address: usize) -> bool {
         each_symbol(address, |symbol| {
             let file = symbol.filename().map(|file| file.to_string_lossy().into_owned());
             let name = symbol.name().map(|name| name.to_string());
-            let is_std = file.is_some_and(|file| is_toolchains(&file) && file.ends_with("/alloc/src/sync.rs"));
+            let is_std = file.is_some_and(|file| is_of_toolchain(&file) && file.ends_with("/alloc/src/sync.rs"));
             found |= is_std && name.is_some_and(|name| name.contains("into_inner"));
         });
         found
@@ -73,7 +74,7 @@ fn is_arc(address: usize) -> bool {
         // From the innermost of the functions that were inlined there.
         each_file(address, |file, _| {
             if found.is_none() && !file.ends_with(ATOMICS) {
-                found = Some(is_toolchains(file) && file.ends_with("/alloc/src/sync.rs"));
+                found = Some(is_of_toolchain(file) && file.ends_with("/alloc/src/sync.rs"));
             }
         });
         found == Some(true)
@@ -184,7 +185,7 @@ pub(crate) fn is_toolchain_code(address: usize) -> bool {
 fn owner(address: usize) -> Owner {
     static KNOWN: Known<Owner> = Known::new();
     let look = || match look_up(address) {
-        Some((file, _)) if is_toolchains(&file) => Owner::Toolchain,
+        Some((file, _)) if is_of_toolchain(&file) => Owner::Toolchain,
         Some((file, _)) if CHECKER.get().is_some_and(|folders| folders.iter().any(|f| file.starts_with(f))) => {
             Owner::Checker
         }
@@ -196,7 +197,7 @@ fn owner(address: usize) -> Owner {
 fn look_up(address: usize) -> Option<(String, u32)> {
     let mut found = None;
     each_file(address, |file, line| {
-        let outside = |(file, _): &(String, u32)| !is_toolchains(file);
+        let outside = |(file, _): &(String, u32)| !is_of_toolchain(file);
         if !found.as_ref().is_some_and(outside) {
             found = Some((shortened(file).to_owned(), line));
         }
@@ -225,11 +226,6 @@ fn shortened(file: &str) -> &str {
     here.as_ref().and_then(|here| file.strip_prefix(here.as_str())).unwrap_or(file)
 }
 
-/// Is it a file of std? They are named by the commit, or, where the sources are installed, by their place.
-fn is_toolchains(file: &str) -> bool {
-    file.starts_with("/rustc/") || file.contains("/rustlib/src/rust/library/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,10 +245,8 @@ mod tests {
     }
 
     #[test]
-    fn code_is_found_in_the_source_and_that_of_std_is_told_from_it() {
+    fn code_is_found_in_the_source() {
         let (file, _) = look_up(look_up as *const () as usize + 16).unwrap();
         assert!(file.ends_with("symbols.rs"), "{file}");
-        assert!(is_toolchains("/rustc/0123/library/core/src/cell.rs"));
-        assert!(!is_toolchains("src/lib.rs"));
     }
 }

@@ -6,7 +6,8 @@ use crate::ids::{EventId, ThreadId};
 use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::outcome;
-use crate::worker::TraceEvent;
+use crate::place::{Place, is_of_toolchain};
+use crate::worker::{Taken, TraceEvent};
 use std::fmt;
 
 /// Gets the events of a replay, in the order of execution.
@@ -119,6 +120,10 @@ pub(crate) fn operation(operation: &Operation) -> String {
     }
 }
 
+fn site_of(place: Place) -> outcome::Site {
+    outcome::Site { file: place.file().to_owned(), line: place.line() }
+}
+
 impl Engine {
     /// Tells the tracer of an event, if there is one.
     #[inline]
@@ -166,9 +171,11 @@ impl Engine {
             thread: thread.0,
             name: self.threads[thread.slot()].name.clone(),
             text,
-            site: site.map(|s| outcome::Site { file: s.file().to_owned(), line: s.line() }),
+            site: site.map(site_of),
+            column: site.map_or(0, Place::column),
             note: None,
             culprit: false,
+            taken: None,
         }
     }
 
@@ -191,9 +198,10 @@ impl Engine {
             Code::Spawn => text = format!("spawn T{}", event.value),
             _ => {}
         }
-        // No line of the test says that a thread is done: it is that it returns.
-        let site = site.filter(|_| event.operation.label != Label::ThreadDone);
+        // No line of the test says that a thread is done (it is that it returns), nor that a guard is dropped at the end of its scope.
+        let site = site.filter(|s| event.operation.label != Label::ThreadDone && !is_of_toolchain(s.file()));
         let mut told = self.trace_event(id.thread, text, site);
+        told.taken = self.taken(id);
         if event.reads() && !event.writes && event.operation.label == Label::Atomic {
             let newest = graph.mo_max(event.location);
             if newest != event.rf {
@@ -205,6 +213,24 @@ impl Engine {
             }
         }
         told
+    }
+
+    /// How the thread has taken the lock that it gives back by this event.
+    fn taken(&self, id: EventId) -> Option<Taken> {
+        use Label::*;
+        let graph = &self.explorer.graph;
+        let event = graph.event(id);
+        let takes: fn(Label) -> bool = match event.operation.label {
+            MutexUnlock => |l| matches!(l, MutexLock | MutexTryLock),
+            RwLockReadUnlock => |l| matches!(l, RwLockRead | RwLockTryRead),
+            RwLockWriteUnlock => |l| matches!(l, RwLockWrite | RwLockTryWrite),
+            _ => return None,
+        };
+        let before = (0..id.index as usize).rev().map(|index| graph.event(id.thread.event(index)));
+        let last = before.filter(|e| e.location == event.location).find(|e| takes(e.operation.label))?;
+        let method = label(last.operation.label).rsplit("::").next().unwrap_or_default().to_owned();
+        let place = last.site?;
+        Some(Taken { method, site: site_of(place), column: place.column() })
     }
 
     /// Tells the tracer of a non-atomic access.

@@ -5,6 +5,7 @@ use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::hooks;
 use crate::outcome::FailureKind;
+use crate::place::is_of_toolchain;
 
 impl Engine {
     /// Are threads of a cut execution given up where they are? All that they own is in the arenas, and goes with them. (Unwinding would run destructors
@@ -42,7 +43,7 @@ impl Engine {
     /// The execution fails here.
     #[cold]
     pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
-        let site = site.map(|s| (s.file().to_owned(), s.line()));
+        let site = site.filter(|s| !is_of_toolchain(s.file())).map(|s| (s.file().to_owned(), s.line()));
         self.record(Found { kind, message, thread: self.current(), site });
         self.cut_step()
     }

@@ -92,19 +92,31 @@ fn row(column: usize, event: &TraceEvent, file: &mut String, sources: &mut Sourc
     }
 }
 
-/// `load(Acquire) = 1` becomes `READY.load(Acquire) = 1` where the source line says so; so does `Mutex::lock`.
+/// `load(Acquire) = 1` becomes `READY.load(Acquire) = 1` where the source line says so; so does `Mutex::lock`, and what gives a lock back where the line that
+/// took it does.
 fn words(event: &TraceEvent, sources: &mut Sources) -> String {
-    let name_end = event.text.find(['(', ' ']).unwrap_or(event.text.len());
-    let (name, rest) = event.text.split_at(name_end);
+    if let Some(lock) =
+        event.taken.as_ref().and_then(|taken| sources.receiver(&taken.site, taken.column, &taken.method))
+    {
+        return format!("{lock} unlocked");
+    }
+    let at = if event.text.starts_with(WAITS) { WAITS.len() } else { 0 };
+    let (waits, text) = event.text.split_at(at);
+    let name_end = text.find(['(', ' ']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(name_end);
     let method = name.rsplit("::").next().unwrap_or(name);
     let is_call = rest.starts_with('(') || name.contains("::");
-    let receiver = event.site.as_ref().filter(|_| is_call).and_then(|site| sources.receiver(site, method));
+    let receiver =
+        event.site.as_ref().filter(|_| is_call).and_then(|site| sources.receiver(site, event.column, method));
     match receiver {
-        Some(receiver) if rest.starts_with('(') => format!("{receiver}.{method}{rest}"),
-        Some(receiver) => format!("{receiver}.{method}(){rest}"),
+        Some(receiver) if rest.starts_with('(') => format!("{waits}{receiver}.{method}{rest}"),
+        Some(receiver) => format!("{waits}{receiver}.{method}(){rest}"),
         None => event.text.clone(),
     }
 }
+
+/// What a thread that is stuck does.
+const WAITS: &str = "waits in ";
 
 fn place(site: &Site, file: &mut String) -> String {
     if *file == site.file {

@@ -29,18 +29,21 @@ impl Sources {
     }
 
     /// The expression before `.method(` on the line of `site`: `self.head` in `let head = self.head.load(Acquire);`.
-    /// `None` where it is not on this line, or not the only one.
-    pub fn receiver(&mut self, site: &Site, method: &str) -> Option<String> {
+    /// `None` where it is not on this line, or where there are several and `column` (see `TraceEvent`) says of none that it is the one.
+    pub fn receiver(&mut self, site: &Site, column: u32, method: &str) -> Option<String> {
         let line = self.line(site)?;
         let call = format!(".{method}(");
-        let at = line.find(&call)?;
-        if line[at + 1..].contains(&call) {
-            return None;
-        }
+        let dot = line.char_indices().nth((column as usize).wrapping_sub(2)).map(|(at, _)| at);
+        let at = dot.filter(|at| line[*at..].starts_with(&call)).or_else(|| only(line, &call))?;
         let receiver = &line[start_of_expression(&line[..at])..at];
         let shown = !receiver.is_empty() && receiver.chars().count() <= LONGEST_RECEIVER;
         shown.then(|| receiver.to_owned())
     }
+}
+
+fn only(line: &str, call: &str) -> Option<usize> {
+    let at = line.find(call)?;
+    (!line[at + 1..].contains(call)).then_some(at)
 }
 
 /// Longer expressions are left out.
@@ -79,9 +82,13 @@ mod tests {
     use super::*;
 
     fn receiver(line: &str, method: &str) -> Option<String> {
+        receiver_at(line, 0, method)
+    }
+
+    fn receiver_at(line: &str, column: u32, method: &str) -> Option<String> {
         let files = BTreeMap::from([("x.rs".to_owned(), Some(vec![line.to_owned()]))]);
         let site = Site { file: "x.rs".to_owned(), line: 1 };
-        Sources { roots: Vec::new(), files }.receiver(&site, method)
+        Sources { roots: Vec::new(), files }.receiver(&site, column, method)
     }
 
     #[test]
@@ -100,6 +107,15 @@ mod tests {
         assert_eq!(receiver("x.load(Relaxed) + y.load(Relaxed)", "load"), None);
         assert_eq!(receiver("        .load(Relaxed)", "load"), None);
         assert_eq!(receiver("bump!(x)", "load"), None);
+    }
+
+    #[test]
+    fn a_column_tells_which_of_two_it_is() {
+        let line = "ä.load(Relaxed) + b.load(Relaxed)";
+        assert_eq!(receiver_at(line, 3, "load").as_deref(), Some("ä"));
+        assert_eq!(receiver_at(line, 21, "load").as_deref(), Some("b"));
+        assert_eq!([0, 1, 2, 20, 22, 90].map(|column| receiver_at(line, column, "load")), [const { None }; 6]);
+        assert_eq!(receiver_at("twice!(b.load(Relaxed))", 1, "load").as_deref(), Some("b"), "a macro's place");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::outcome::FailureKind;
+use crate::worker::Taken;
 
 fn event(thread: u32, name: Option<&str>, text: &str, line: u32) -> TraceEvent {
     let site = Some(Site { file: "src/cell.rs".to_owned(), line });
     let name = name.map(str::to_owned);
-    TraceEvent { thread, name, text: text.to_owned(), site, note: None, culprit: false }
+    TraceEvent { thread, name, text: text.to_owned(), site, column: 0, note: None, culprit: false, taken: None }
 }
 
 fn view(width: usize) -> View {
@@ -58,6 +59,33 @@ fn threads_stand_side_by_side_with_places_and_notes() {
 fn threads_that_do_not_fit_stand_one_below_the_other() {
     let (failure, trace) = publish();
     insta::assert_snapshot!(render(&failure, &trace, &view(60)));
+}
+
+#[test]
+fn a_lock_is_called_as_the_line_that_takes_it_calls_it() {
+    // This file, where `lines` are.
+    let site = |line| Some(Site { file: file!().to_owned(), line });
+    let first = line!() + 2;
+    let _lines = "
+        let both = a.lock() + self.b.lock();
+        c.write();
+    ";
+    let at = |text: &str, line, column| TraceEvent { site: site(line), column, ..event(1, None, text, 1) };
+    let unlocks = |text: &str, method: &str, line, column| TraceEvent {
+        site: None,
+        taken: site(line).map(|site| Taken { method: method.to_owned(), site, column }),
+        ..event(1, None, text, 1)
+    };
+    let trace = [
+        at("Mutex::lock", first, 22),
+        unlocks("Mutex unlocked", "lock", first, 22),
+        unlocks("Mutex unlocked", "lock", first, 0),
+        unlocks("RwLock write guard dropped", "write", first + 1, 0),
+        at("waits in Mutex::lock", first, 38),
+    ];
+    let mut sources = Sources::new(&[env!("CARGO_MANIFEST_DIR").into()]);
+    let told: Vec<_> = cells::rows(&trace, &mut sources).into_iter().map(|row| row.text).collect();
+    assert_eq!(told, ["a.lock()", "a unlocked", "Mutex unlocked", "c unlocked", "waits in self.b.lock()"]);
 }
 
 #[test]

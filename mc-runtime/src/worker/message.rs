@@ -142,8 +142,23 @@ pub struct TraceEvent {
     pub text: String,
     /// Where the user's code made it.
     pub site: Option<Site>,
+    /// The column of the called method on that line, in characters, from 1; 0 if it is not known.
+    pub column: u32,
     /// For a load: the newest value that it could have seen but did not (`stale: 42 exists`); for a wait: what it waits for.
     pub note: Option<String>,
     /// The event takes part in the failure (the two accesses of a race, the waits of a deadlock, the panic).
     pub culprit: bool,
+    /// For a lock that is given back: how and where it was taken.
+    pub taken: Option<Taken>,
+}
+
+/// See [`TraceEvent::taken`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The name of the method.
+    pub method: String,
+    /// Where it was called.
+    pub site: Site,
+    /// As of an event.
+    pub column: u32,
 }

@@ -35,4 +35,4 @@ pub(crate) fn prepare_thread(options: &Options) {
     let _ = options;
 }
 
-pub use message::{ENVIRONMENT, Message, Replayed, Task, TestInfo, TraceEvent};
+pub use message::{ENVIRONMENT, Message, Replayed, Taken, Task, TestInfo, TraceEvent};
