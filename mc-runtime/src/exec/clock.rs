@@ -1,6 +1,6 @@
 //! Virtual time: each thread has a clock, which its own sleeps move on. What it has seen of other threads is not later than what it sees then.
 
-use super::{Engine, Thread};
+use super::{Engine, Step, Thread};
 use std::time::Duration;
 
 impl Thread {
@@ -24,5 +24,30 @@ impl Engine {
         }
         self.me().clock = clock;
         clock
+    }
+
+    /// The running thread looks at its clock, which shows whom it has joined, and, in a destructor, who runs that.
+    pub(crate) fn look_at_clock(&mut self) -> Step<Duration> {
+        if !self.cutting {
+            or_return!(self.is_between_joins());
+        }
+        self.asks_who_it_is();
+        let clock = self.catch_up();
+        self.me().rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
+        Step::Done(clock)
+    }
+
+    /// Its clock goes on, which may be looked at.
+    pub(crate) fn sleep(&mut self, time: Duration, looked_at: bool) {
+        if looked_at {
+            self.asks_who_it_is();
+            self.catch_up();
+        }
+        let me = self.me();
+        me.sleep(time);
+        if looked_at {
+            me.rounds.clear();
+        }
+        self.hint();
     }
 }

@@ -42,16 +42,16 @@ impl Held {
 }
 
 impl Engine {
-    /// An access of the running thread begins. Gives its number.
-    pub(crate) fn hold(&mut self, at: usize, size: usize, writes: bool, site: Site) -> Step<u64> {
+    /// An access of the running thread begins. Gives its number. `alone`: see `ops::hold`.
+    pub(crate) fn hold(&mut self, at: usize, size: usize, (writes, alone): (bool, bool), site: Site) -> Step<u64> {
         match self.cell(at, size, writes, site) {
             Step::Done(()) => {}
             Step::Wait => return Step::Wait,
             Step::Inert => return Step::Inert,
             Step::Cut => return Step::Cut,
         }
-        if let Some(other) = self.held.iter().find(|h| h.thread == self.current() && h.at == at && (h.writes || writes))
-        {
+        let excludes = |h: &&Held| alone && h.thread == self.current() && h.at == at && (h.writes || writes);
+        if let Some(other) = self.held.iter().find(excludes) {
             let what = |writes| if writes { "writes" } else { "reads" };
             let message = format!(
                 "data race: {} {} at {} what is still accessed by the pointer of {}, which {} it",
@@ -79,7 +79,7 @@ impl Engine {
         let gone = self.heap.as_ref().is_some_and(|h| h.is_dead(at));
         let now = self.me().position;
         let last = match until {
-            Until::Now if activity != self.me().activity => (now, self.left.made()),
+            Until::Now if (activity, left) != (self.me_ref().activity, self.left.made()) => (now, self.left.made()),
             Until::LastEvent if now > events => (now - 1, left),
             Until::Now | Until::LastEvent => return Step::Done(()),
         };

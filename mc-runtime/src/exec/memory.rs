@@ -421,7 +421,8 @@ impl Engine {
 
     #[inline(never)]
     fn restore_objects(&mut self) {
-        for object in self.statics.drain(..) {
+        // One that was known before the one around it has the older bytes.
+        for object in self.statics.drain(..).rev() {
             // What was an atomic in it is now what was there before: nothing is to be put back for that one alone.
             self.locations.forget_saved(object.at..object.at + object.bytes.len());
             let to = object.at as *mut u8;

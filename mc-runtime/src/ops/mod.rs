@@ -205,12 +205,13 @@ pub fn track(at: *const ()) {
     });
 }
 
-/// A non-atomic access begins, which lasts until [`let_go`] is called with the number that this gives.
+/// A non-atomic access begins, which lasts until [`let_go`] is called with the number that this gives. With `alone`, the same thread may have no other one
+/// open there, unless both read.
 #[track_caller]
 #[inline(never)]
-pub fn hold(at: *mut (), size: usize, writes: bool) -> Option<u64> {
+pub fn hold(at: *mut (), size: usize, writes: bool, alone: bool) -> Option<u64> {
     let site = Some(Location::caller().into());
-    wait_for(|e| e.hold(at as usize, size, writes, site))
+    wait_for(|e| e.hold(at as usize, size, (writes, alone), site))
 }
 
 /// The access of this number ends.
@@ -299,28 +300,12 @@ const CLOCK_KEY: u64 = u64::from_le_bytes(*b"clock\0\0\0") | 1;
 /// The virtual clock of the calling thread, since the start of the execution.
 pub fn now() -> Option<Duration> {
     learn(CLOCK_KEY);
-    with_engine(|e| {
-        let clock = e.catch_up();
-        e.threads.me().rounds.clear(); // a loop that looks at the clock is not proved to be the same for ever
-        clock
-    })
+    wait_for(Engine::look_at_clock)
 }
 
 /// Advances the virtual clock of the calling thread.
 pub fn sleep(time: Duration) -> bool {
-    with_engine(|e| {
-        let looked_at = e.has_learned(CLOCK_KEY);
-        if looked_at {
-            e.catch_up();
-        }
-        let me = e.threads.me();
-        me.sleep(time);
-        if looked_at {
-            me.rounds.clear();
-        }
-        e.hint();
-    })
-    .is_some()
+    with_engine(|e| e.sleep(time, e.has_learned(CLOCK_KEY))).is_some()
 }
 
 /// While this lives, the calling thread waits for something that comes before a time is over; that it is over first is what else was to be chosen.

@@ -337,3 +337,65 @@ fn what_is_hashed_in_one_interleaving_is_no_leak() {
         thread.join().unwrap();
     });
 }
+
+struct Shares(UnsafeCell<u64>);
+
+// SAFETY: the tests are about what goes wrong with it.
+unsafe impl Sync for Shares {}
+
+impl Shares {
+    fn read(&self) -> u64 {
+        // SAFETY: as long as nobody writes.
+        self.0.with(|value| unsafe { *value })
+    }
+
+    fn change<R>(&self, f: impl FnOnce(*mut u64) -> R) -> R {
+        self.0.with_mut(f)
+    }
+}
+
+#[test]
+fn an_access_of_a_cell_lasts_until_its_closure_returns() {
+    fails(DataRace, || {
+        let (ready, shared) = (AtomicBool::new(false), Shares(UnsafeCell::new(0)));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                shared.change(|value| {
+                    ready.store(true, Release);
+                    // SAFETY: it is not.
+                    unsafe { *value = 1 }
+                })
+            });
+            if ready.load(Acquire) {
+                shared.read();
+            }
+        });
+    });
+    proved(2, || {
+        let (ready, shared) = (AtomicBool::new(false), Shares(UnsafeCell::new(0)));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: nobody reads yet.
+                shared.change(|value| unsafe { *value = 1 });
+                ready.store(true, Release);
+            });
+            if ready.load(Acquire) {
+                assert_eq!(shared.read(), 1);
+            }
+        });
+    });
+}
+
+#[test]
+fn an_access_of_a_cell_within_another_one_of_the_same_thread_is_no_race() {
+    proved(1, || {
+        let shared = Shares(UnsafeCell::new(1));
+        let seen = shared.change(|value| {
+            let seen = shared.read();
+            // SAFETY: no reference is left.
+            unsafe { *value += seen };
+            seen
+        });
+        assert_eq!((seen, shared.read()), (1, 2));
+    });
+}

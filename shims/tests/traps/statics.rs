@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::AtomicUsize as Counter;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use mc::sync::atomic::{AtomicU8, AtomicUsize};
+use mc::cell::UnsafeCell;
+use mc::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize};
 use mc::sync::{LazyLock, Mutex, Once, OnceLock, RwLock};
 use mc::thread;
 use mc_runtime::outcome::FailureKind::Panic;
@@ -154,4 +155,58 @@ fn a_lock_in_a_lazy_static_is_dropped_once_and_made_again() {
     });
     // Two in each execution, and in the rehearsal.
     assert_eq!(DROPS.load(std::sync::atomic::Ordering::Relaxed) as u64, 2 * (executions + 1));
+}
+
+/// A lock as one writes it.
+struct SpinLock<T> {
+    locked: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: whoever has set `locked` is alone with the value.
+unsafe impl<T: Send> Sync for SpinLock<T> {}
+
+impl<T> SpinLock<T> {
+    const fn new(value: T) -> Self {
+        Self { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    fn with<R>(&self, pointer: bool, f: impl FnOnce(&mut T) -> R) -> R {
+        while self.locked.compare_exchange(false, true, Acquire, Relaxed).is_err() {}
+        // SAFETY: the lock is held.
+        let result =
+            unsafe { if pointer { f(&mut *self.value.get()) } else { self.value.with_mut(|value| f(&mut *value)) } };
+        self.locked.store(false, Release);
+        result
+    }
+}
+
+#[test]
+fn cells_have_their_first_value() {
+    static LOCK: SpinLock<(u64, Vec<Box<u64>>)> = SpinLock::new((5, Vec::new()));
+    for pointer in [Counter::new(0), Counter::new(1)] {
+        POINTER.store(pointer.into_inner(), Relaxed);
+        let body = || {
+            let add = || {
+                LOCK.with(POINTER.load(Relaxed) == 1, |(n, list)| {
+                    *n += 1;
+                    list.push(Box::new(*n));
+                    (*n, list.len())
+                })
+            };
+            let thread = thread::spawn(add);
+            let first = add();
+            let second = thread.join().unwrap();
+            assert!([(first, second), (second, first)].contains(&((6, 1), (7, 2))), "{first:?} {second:?}");
+        };
+        holds(body);
+        fails(Panic, || {
+            let add = || LOCK.with(POINTER.load(Relaxed) == 1, |(n, _)| *n += 1);
+            let thread = thread::spawn(add);
+            let seen = LOCK.with(POINTER.load(Relaxed) == 1, |(n, _)| *n);
+            thread.join().unwrap();
+            assert_eq!(seen, 6, "main may be first");
+        });
+    }
+    static POINTER: Counter = Counter::new(0);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use mc::sync::atomic::AtomicBool;
+use mc::sync::atomic::{AtomicBool, AtomicUsize};
 use mc::sync::{Arc, Condvar, Mutex, RwLock};
 use mc::thread;
 use mc::time::{Duration, Instant};
@@ -145,4 +145,82 @@ fn a_leak_beside_whoever_waits_with_a_time_out_is_found() {
         std::mem::forget(std::hint::black_box(Box::new(1_u8)));
         thread::park_timeout(Duration::from_secs(1));
     });
+}
+
+const SOME: Duration = Duration::from_millis(10);
+
+#[test]
+fn who_drops_last_is_seen_by_a_clock() {
+    struct Late(Instant);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            assert!(self.0.elapsed() < SOME, "whoever has slept is the last");
+        }
+    }
+    struct Slow;
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            thread::sleep(SOME);
+        }
+    }
+    fails(Panic, || {
+        let mine = Arc::new(Late(Instant::now()));
+        let theirs = mine.clone();
+        let thread = thread::spawn(move || drop(theirs));
+        thread::sleep(SOME);
+        drop(mine);
+        thread.join().unwrap();
+    });
+    fails(Panic, || {
+        let (mine, begin) = (Arc::new(Slow), Instant::now());
+        let theirs = mine.clone();
+        let thread = thread::spawn(move || drop(theirs));
+        drop(mine);
+        assert!(begin.elapsed() < SOME, "main is the last");
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_clock_between_two_joins_tells_threads_apart() {
+    for expected in [(false, true), (true, true)] {
+        EXPECTED.store(usize::from(expected.0), Relaxed);
+        fails(Panic, || {
+            let (first, begin) = (AtomicUsize::new(0), Instant::now());
+            let seen = thread::scope(|scope| {
+                let sleeps = || {
+                    if first.swap(1, Relaxed) == 0 {
+                        thread::sleep(SOME);
+                    }
+                };
+                let threads = [scope.spawn(sleeps), scope.spawn(sleeps)];
+                threads.map(|thread| {
+                    thread.join().unwrap();
+                    begin.elapsed() >= SOME
+                })
+            });
+            let expected = std::sync::atomic::AtomicUsize::load(&EXPECTED, Relaxed) == 1;
+            assert_ne!(seen, [expected, true]);
+        });
+    }
+    static EXPECTED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+}
+
+#[test]
+fn a_sleep_between_two_spawns_tells_threads_apart() {
+    for late in [false, true] {
+        LATE.store(late, Relaxed);
+        fails(Panic, || {
+            let (first, begin) = (AtomicUsize::new(0), Instant::now());
+            let late = thread::scope(|scope| {
+                let comes = || first.swap(1, Relaxed) == 0 && begin.elapsed() >= SOME;
+                let one = scope.spawn(comes);
+                thread::sleep(SOME);
+                let other = scope.spawn(comes);
+                one.join().unwrap() | other.join().unwrap()
+            });
+            assert_ne!(late, LATE.load(Relaxed));
+        });
+    }
+    static LATE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 }

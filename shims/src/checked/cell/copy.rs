@@ -7,6 +7,8 @@ use std::fmt;
 
 use mc_runtime::ops;
 
+use crate::checked::statics;
+
 /// As [`std::cell::Cell`].
 #[repr(transparent)]
 pub struct Cell<T: ?Sized>(std::cell::Cell<T>);
@@ -106,6 +108,8 @@ impl<T: ?Sized> Cell<T> {
     #[inline]
     #[track_caller]
     fn writes(&self) {
+        // SAFETY: this runs when nobody has access any more, and the value is not used again.
+        statics::touched(self, |cell| unsafe { cell.as_ptr().drop_in_place() });
         ops::cell_write(self.0.as_ptr().cast(), size_of_val(self));
     }
 }

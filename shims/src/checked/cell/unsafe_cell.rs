@@ -1,8 +1,12 @@
-//! `UnsafeCell`, with the accesses that can be seen: those of `with` and `with_mut`.
+//! `UnsafeCell`, with the accesses that can be seen: those of `with` and `with_mut`, which last as long as the closures.
+//!
+//! Differs: `get` is not `const`, since a cell in a `static` has to be known before it is changed.
 
 use std::fmt;
 
-use mc_runtime::ops;
+use mc_runtime::ops::{self, Until};
+
+use crate::checked::statics;
 
 /// As [`std::cell::UnsafeCell`], and with [`with`](Self::with) and [`with_mut`](Self::with_mut), whose accesses are checked
 /// for data races. What is done through [`get`](Self::get) is not seen.
@@ -36,7 +40,8 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     /// Where the value is. What is done through the pointer is not checked.
     #[inline]
-    pub const fn get(&self) -> *mut T {
+    pub fn get(&self) -> *mut T {
+        self.touched();
         self.0.get()
     }
 
@@ -52,20 +57,41 @@ impl<T: ?Sized> UnsafeCell<T> {
         std::cell::UnsafeCell::raw_get(this as *const std::cell::UnsafeCell<T>)
     }
 
-    /// Reads: `f` gets the pointer, and may read through it. A write of another thread that is not ordered with it is a data race.
+    /// Reads: `f` gets the pointer, and may read through it until it returns. A write of another thread that is not ordered with that is a data race.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        ops::cell_read(self.0.get().cast(), size_of_val(self));
-        f(self.0.get())
+        let access = self.begin(false);
+        let result = f(self.0.get());
+        end(access);
+        result
     }
 
-    /// Writes: `f` gets the pointer, and may write through it. An access of another thread that is not ordered with it is a data race.
+    /// Writes: `f` gets the pointer, and may write through it until it returns. An access of another thread that is not ordered with that is a data race.
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        ops::cell_write(self.0.get().cast(), size_of_val(self));
-        f(self.0.get())
+        let access = self.begin(true);
+        let result = f(self.0.get());
+        end(access);
+        result
+    }
+
+    #[track_caller]
+    fn begin(&self, writes: bool) -> Option<u64> {
+        self.touched();
+        ops::hold(self.0.get().cast(), size_of_val(self), writes, false)
+    }
+
+    fn touched(&self) {
+        // SAFETY: this runs when nobody has access any more, and the value is not used again.
+        statics::touched(self, |cell| unsafe { cell.0.get().drop_in_place() });
+    }
+}
+
+fn end(access: Option<u64>) {
+    if let Some(number) = access {
+        ops::let_go(number, Until::Now);
     }
 }
 

@@ -127,8 +127,7 @@ impl Counts {
     #[cold]
     #[track_caller]
     fn was_visible(&self, dropped: std::thread::Result<()>) {
-        // While this thread unwinds already it must not start to unwind again.
-        if !ops::inert() && !ops::panicking() {
+        if !ops::inert() {
             ops::learn(self.strong_key());
         }
         if let Err(payload) = dropped {

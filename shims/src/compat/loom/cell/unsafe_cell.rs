@@ -70,7 +70,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[track_caller]
     fn begin(&self, writes: bool, until: Until) -> Access {
         let at = ptr::from_ref(self).cast_mut().cast();
-        Access { number: ops::hold(at, size_of_val(self), writes), at, size: size_of_val(self), writes, until }
+        Access { number: ops::hold(at, size_of_val(self), writes, true), at, size: size_of_val(self), writes, until }
     }
 }
 
