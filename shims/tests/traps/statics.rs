@@ -183,14 +183,14 @@ impl<T> SpinLock<T> {
 
 #[test]
 fn cells_have_their_first_value() {
-    static LOCK: SpinLock<(u64, Vec<Box<u64>>)> = SpinLock::new((5, Vec::new()));
+    static LOCK: SpinLock<(u64, Vec<u64>)> = SpinLock::new((5, Vec::new()));
     for pointer in [Counter::new(0), Counter::new(1)] {
         POINTER.store(pointer.into_inner(), Relaxed);
         let body = || {
             let add = || {
                 LOCK.with(POINTER.load(Relaxed) == 1, |(n, list)| {
                     *n += 1;
-                    list.push(Box::new(*n));
+                    list.push(*n);
                     (*n, list.len())
                 })
             };
