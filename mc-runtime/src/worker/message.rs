@@ -143,6 +143,7 @@ pub struct TraceEvent {
     /// Where the user's code made it.
     pub site: Option<Site>,
     /// The column of the called method on that line, in characters, from 1; 0 if it is not known.
+    #[serde(default)]
     pub column: u32,
     /// For a load: the newest value that it could have seen but did not (`stale: 42 exists`); for a wait: what it waits for.
     pub note: Option<String>,
