@@ -226,7 +226,7 @@ impl Engine {
             RwLockWriteUnlock => |l| matches!(l, RwLockWrite | RwLockTryWrite),
             _ => return None,
         };
-        let before = (0..id.index as usize).rev().map(|index| graph.event(id.thread.event(index)));
+        let before = graph.thread(id.thread)[..id.index as usize].iter().rev();
         let last = before.filter(|e| e.location == event.location).find(|e| takes(e.operation.label))?;
         let method = label(last.operation.label).rsplit("::").next().unwrap_or_default().to_owned();
         let place = last.site?;

@@ -54,8 +54,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     fn in_vain(&self) -> Option<Bound> {
-        let known = self.engine.assumes || self.failures.is_empty();
-        in_vain(self.executions, self.blocked, self.engine.assumes).filter(|_| known)
+        in_vain((self.executions, self.blocked, self.failures.len()), self.engine.assumes)
     }
 
     /// Would a data race be seen?
@@ -130,9 +129,10 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 
 /// Whoever assumes what never holds would prove anything; and each execution that is given up has another one beside it that ends or fails, or else
 /// something is wrong in here.
-fn in_vain(executions: u64, blocked: u64, assumes: bool) -> Option<Bound> {
+fn in_vain((executions, blocked, failures): (u64, u64, usize), assumes: bool) -> Option<Bound> {
     let limit = if assumes { "assume" } else { "no_end" };
-    (executions == 0 && blocked > 0).then(|| Bound { limit: limit.to_owned(), value: 0, cut: blocked })
+    let in_vain = executions == 0 && blocked > 0 && (assumes || failures == 0);
+    in_vain.then(|| Bound { limit: limit.to_owned(), value: 0, cut: blocked })
 }
 
 /// The memory of this process that is in use, in bytes; 0 where it cannot be told.
@@ -149,10 +149,11 @@ mod tests {
 
     #[test]
     fn where_no_execution_ends_nothing_is_proved() {
-        let limit = |executions, blocked, assumes| in_vain(executions, blocked, assumes).map(|bound| bound.limit);
-        assert_eq!(limit(0, 3, false).as_deref(), Some("no_end"));
-        assert_eq!(limit(0, 3, true).as_deref(), Some("assume"));
-        assert_eq!(limit(1, 3, false), None);
-        assert_eq!(limit(0, 0, false), None);
+        let limit = |seen, assumes| in_vain(seen, assumes).map(|bound| bound.limit);
+        assert_eq!(limit((0, 3, 0), false).as_deref(), Some("no_end"));
+        assert_eq!(limit((0, 3, 0), true).as_deref(), Some("assume"));
+        assert_eq!(limit((1, 3, 0), false), None);
+        assert_eq!(limit((0, 0, 0), false), None);
+        assert_eq!(limit((0, 3, 1), false), None, "it failed");
     }
 }

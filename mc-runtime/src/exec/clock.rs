@@ -42,12 +42,9 @@ impl Engine {
         if looked_at {
             self.asks_who_it_is();
             self.catch_up();
+            self.me().rounds.clear();
         }
-        let me = self.me();
-        me.sleep(time);
-        if looked_at {
-            me.rounds.clear();
-        }
+        self.me().sleep(time);
         self.hint();
     }
 }

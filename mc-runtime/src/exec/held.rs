@@ -43,7 +43,7 @@ impl Held {
 
 impl Engine {
     /// An access of the running thread begins. Gives its number. `alone`: see `ops::hold`.
-    pub(crate) fn hold(&mut self, at: usize, size: usize, (writes, alone): (bool, bool), site: Site) -> Step<u64> {
+    pub(crate) fn hold(&mut self, at: usize, size: usize, writes: bool, alone: bool, site: Site) -> Step<u64> {
         match self.cell(at, size, writes, site) {
             Step::Done(()) => {}
             Step::Wait => return Step::Wait,

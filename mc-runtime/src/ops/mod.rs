@@ -211,7 +211,7 @@ pub fn track(at: *const ()) {
 #[inline(never)]
 pub fn hold(at: *mut (), size: usize, writes: bool, alone: bool) -> Option<u64> {
     let site = Some(Location::caller().into());
-    wait_for(|e| e.hold(at as usize, size, (writes, alone), site))
+    wait_for(|e| e.hold(at as usize, size, writes, alone, site))
 }
 
 /// The access of this number ends.

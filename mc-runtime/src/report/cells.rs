@@ -100,8 +100,7 @@ fn words(event: &TraceEvent, sources: &mut Sources) -> String {
     {
         return format!("{lock} unlocked");
     }
-    let at = if event.text.starts_with(WAITS) { WAITS.len() } else { 0 };
-    let (waits, text) = event.text.split_at(at);
+    let (waits, text) = event.text.strip_prefix(WAITS).map_or(("", &*event.text), |text| (WAITS, text));
     let name_end = text.find(['(', ' ']).unwrap_or(text.len());
     let (name, rest) = text.split_at(name_end);
     let method = name.rsplit("::").next().unwrap_or(name);

@@ -63,7 +63,7 @@ fn threads_that_do_not_fit_stand_one_below_the_other() {
 
 #[test]
 fn a_lock_is_called_as_the_line_that_takes_it_calls_it() {
-    // This file, where `lines` are.
+    // `_lines`, in this file.
     let site = |line| Some(Site { file: file!().to_owned(), line });
     let first = line!() + 2;
     let _lines = "

@@ -171,42 +171,42 @@ impl<T> SpinLock<T> {
         Self { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    fn with<R>(&self, pointer: bool, f: impl FnOnce(&mut T) -> R) -> R {
+    fn with<const POINTER: bool, R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         while self.locked.compare_exchange(false, true, Acquire, Relaxed).is_err() {}
         // SAFETY: the lock is held.
         let result =
-            unsafe { if pointer { f(&mut *self.value.get()) } else { self.value.with_mut(|value| f(&mut *value)) } };
+            unsafe { if POINTER { f(&mut *self.value.get()) } else { self.value.with_mut(|value| f(&mut *value)) } };
         self.locked.store(false, Release);
         result
     }
 }
 
+/// With `get`, or with `with_mut`.
+fn cells_begin_anew<const POINTER: bool>() {
+    static LOCK: SpinLock<(u64, Vec<u64>)> = SpinLock::new((5, Vec::new()));
+    fn add<const POINTER: bool>() -> (u64, usize) {
+        LOCK.with::<POINTER, _>(|(n, list)| {
+            *n += 1;
+            list.push(*n);
+            (*n, list.len())
+        })
+    }
+    holds(|| {
+        let thread = thread::spawn(add::<POINTER>);
+        let first = add::<POINTER>();
+        let second = thread.join().unwrap();
+        assert!([(first, second), (second, first)].contains(&((6, 1), (7, 2))), "{first:?} {second:?}");
+    });
+    fails(Panic, || {
+        let thread = thread::spawn(add::<POINTER>);
+        let seen = LOCK.with::<POINTER, _>(|(n, _)| *n);
+        thread.join().unwrap();
+        assert_eq!(seen, 6, "main may be first");
+    });
+}
+
 #[test]
 fn cells_have_their_first_value() {
-    static LOCK: SpinLock<(u64, Vec<u64>)> = SpinLock::new((5, Vec::new()));
-    for pointer in [Counter::new(0), Counter::new(1)] {
-        POINTER.store(pointer.into_inner(), Relaxed);
-        let body = || {
-            let add = || {
-                LOCK.with(POINTER.load(Relaxed) == 1, |(n, list)| {
-                    *n += 1;
-                    list.push(*n);
-                    (*n, list.len())
-                })
-            };
-            let thread = thread::spawn(add);
-            let first = add();
-            let second = thread.join().unwrap();
-            assert!([(first, second), (second, first)].contains(&((6, 1), (7, 2))), "{first:?} {second:?}");
-        };
-        holds(body);
-        fails(Panic, || {
-            let add = || LOCK.with(POINTER.load(Relaxed) == 1, |(n, _)| *n += 1);
-            let thread = thread::spawn(add);
-            let seen = LOCK.with(POINTER.load(Relaxed) == 1, |(n, _)| *n);
-            thread.join().unwrap();
-            assert_eq!(seen, 6, "main may be first");
-        });
-    }
-    static POINTER: Counter = Counter::new(0);
+    cells_begin_anew::<false>();
+    cells_begin_anew::<true>();
 }

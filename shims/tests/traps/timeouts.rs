@@ -181,46 +181,45 @@ fn who_drops_last_is_seen_by_a_clock() {
     });
 }
 
+/// Has somebody slept, as seen after each of two joins? `LATE`: which of the two is said not to happen.
+fn looks_between_joins<const LATE: bool>() {
+    let (first, begin) = (AtomicUsize::new(0), Instant::now());
+    let seen = thread::scope(|scope| {
+        let sleeps = || {
+            if first.swap(1, Relaxed) == 0 {
+                thread::sleep(SOME);
+            }
+        };
+        let threads = [scope.spawn(sleeps), scope.spawn(sleeps)];
+        threads.map(|thread| {
+            thread.join().unwrap();
+            begin.elapsed() >= SOME
+        })
+    });
+    assert_ne!(seen, [!LATE, true]);
+}
+
 #[test]
 fn a_clock_between_two_joins_tells_threads_apart() {
-    for expected in [(false, true), (true, true)] {
-        EXPECTED.store(usize::from(expected.0), Relaxed);
-        fails(Panic, || {
-            let (first, begin) = (AtomicUsize::new(0), Instant::now());
-            let seen = thread::scope(|scope| {
-                let sleeps = || {
-                    if first.swap(1, Relaxed) == 0 {
-                        thread::sleep(SOME);
-                    }
-                };
-                let threads = [scope.spawn(sleeps), scope.spawn(sleeps)];
-                threads.map(|thread| {
-                    thread.join().unwrap();
-                    begin.elapsed() >= SOME
-                })
-            });
-            let expected = std::sync::atomic::AtomicUsize::load(&EXPECTED, Relaxed) == 1;
-            assert_ne!(seen, [expected, true]);
-        });
-    }
-    static EXPECTED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    fails(Panic, looks_between_joins::<false>);
+    fails(Panic, looks_between_joins::<true>);
+}
+
+/// Is the first one to come the one that was spawned after a sleep? `LATE`: which is said not to happen.
+fn sleeps_between_spawns<const LATE: bool>() {
+    let (first, begin) = (AtomicUsize::new(0), Instant::now());
+    let late = thread::scope(|scope| {
+        let comes = || first.swap(1, Relaxed) == 0 && begin.elapsed() >= SOME;
+        let one = scope.spawn(comes);
+        thread::sleep(SOME);
+        let other = scope.spawn(comes);
+        one.join().unwrap() | other.join().unwrap()
+    });
+    assert_ne!(late, LATE);
 }
 
 #[test]
 fn a_sleep_between_two_spawns_tells_threads_apart() {
-    for late in [false, true] {
-        LATE.store(late, Relaxed);
-        fails(Panic, || {
-            let (first, begin) = (AtomicUsize::new(0), Instant::now());
-            let late = thread::scope(|scope| {
-                let comes = || first.swap(1, Relaxed) == 0 && begin.elapsed() >= SOME;
-                let one = scope.spawn(comes);
-                thread::sleep(SOME);
-                let other = scope.spawn(comes);
-                one.join().unwrap() | other.join().unwrap()
-            });
-            assert_ne!(late, LATE.load(Relaxed));
-        });
-    }
-    static LATE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    fails(Panic, sleeps_between_spawns::<false>);
+    fails(Panic, sleeps_between_spawns::<true>);
 }
