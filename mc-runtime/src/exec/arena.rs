@@ -6,6 +6,7 @@
 
 mod again;
 mod allocator;
+mod block;
 #[cfg(feature = "unmodified")]
 mod c;
 mod kept;
@@ -14,6 +15,7 @@ mod snapshot;
 pub(crate) use again::At;
 pub use allocator::Allocator;
 pub(crate) use allocator::{in_region, is_installed};
+pub(crate) use block::Block;
 pub(crate) use snapshot::Snapshot;
 
 use rustc_hash::FxHashMap;
@@ -62,29 +64,6 @@ pub(crate) fn is_used() -> bool {
     !HEAP.get().is_null()
 }
 
-/// A block of an arena.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
-    /// Its first byte.
-    pub start: usize,
-    /// In bytes.
-    pub size: usize,
-    /// The top of the arena before it.
-    before: usize,
-    /// The slot of the thread that made it.
-    pub slot: u32,
-    /// How many events its thread had made.
-    pub events: u32,
-    /// No longer in use.
-    pub freed: bool,
-    /// Who freed it, by its slot, after how many of its events.
-    pub freed_by: (u32, u32),
-    /// Something in it was accessed that its end has to be ordered with.
-    watched: bool,
-    /// It is a leak if nobody frees it, also where others are not.
-    pub tracked: bool,
-}
-
 #[derive(Debug, Default)]
 struct Arena {
     /// What is below was kept after an execution, see `kept`.
@@ -127,6 +106,8 @@ pub(crate) struct Heap {
     pub frees: u64,
     /// Freed ranges of watched blocks that the engine has not yet looked at.
     pub freed: Vec<(usize, usize)>,
+    /// How many values and blocks of `Arc`s come to their end just now, whose counts nobody sees.
+    pub ending: u32,
     /// What blocks that were handed out again had been before.
     earlier: Vec<Block>,
     /// Blocks are handed out again, if that is chosen.
@@ -173,6 +154,7 @@ impl Heap {
             #[cfg(feature = "unmodified")]
             frees: 0,
             freed: Vec::new(),
+            ending: 0,
             earlier: Vec::new(),
             reuses: false,
             double_free: None,
@@ -209,7 +191,7 @@ impl Heap {
             (arena.top, arena.live) = (arena.floor, 0);
             arena.blocks.clear();
         }
-        (self.used, self.highest) = (0, 0);
+        (self.used, self.highest, self.ending) = (0, 0, 0);
         self.freed.clear();
         self.earlier.clear();
         self.double_free = None;
@@ -365,18 +347,7 @@ impl Heap {
         }
         let index = arena.blocks.len();
         let (before, events) = (arena.top, self.events);
-        let slot = self.current as u32;
-        arena.blocks.push(Block {
-            start: at,
-            size: layout.size(),
-            before,
-            slot,
-            events,
-            freed: false,
-            freed_by: (0, 0),
-            watched: false,
-            tracked: false,
-        });
+        arena.blocks.push(Block::new(at, layout.size(), before, (self.current as u32, events)));
         self.used += top - arena.top;
         arena.top = top;
         arena.live += 1;
@@ -429,7 +400,7 @@ impl Heap {
             return;
         };
         block.freed = true;
-        block.freed_by = (current as u32, self.events);
+        (block.freed_by, block.freed_by_owner) = ((current as u32, self.events), self.ending > 0);
         header[1] |= FREED;
         self.freed_arc |= self.owned_unseen && block.counts() == Some([0, 0]);
         arena.live -= 1;
@@ -451,21 +422,6 @@ impl Heap {
         let heap = HEAP.replace(ptr::null_mut());
         self.freed.push(range);
         HEAP.set(heap);
-    }
-}
-
-impl Block {
-    /// What it holds, word by word.
-    pub(crate) fn words(self) -> impl Iterator<Item = usize> {
-        let at = self.start as *const usize;
-        // SAFETY: the block lies in the mapping of its region and is aligned to 16 as all are; words that were never written are read as whatever they hold.
-        (0..self.size / size_of::<usize>()).map(move |word| unsafe { at.add(word).read_volatile() })
-    }
-
-    /// Its first two words, where an `Arc` of std's counts its owners.
-    fn counts(&self) -> Option<[usize; 2]> {
-        // SAFETY: the block lies in the mapping of its region, is aligned to 16 as all are, and has that many bytes.
-        (self.size >= 16).then(|| unsafe { (self.start as *const [usize; 2]).read() })
     }
 }
 

@@ -9,6 +9,7 @@ use super::shadow::{Shadow, Touch, lines};
 use super::{Engine, Found, Step, state};
 use crate::graph::Site;
 use crate::ids::ThreadId;
+use crate::ops::OWNER_ORDER;
 use crate::options::Threads;
 use crate::outcome::FailureKind;
 use crate::place::Place;
@@ -306,7 +307,7 @@ impl Engine {
         if !is_value {
             self.look_at_frees(); // those of the value
             let unwinds = self.unwinds();
-            if let Some(dropping) = self.me().dropping.pop_if(|dropping| dropping.at == start)
+            if let Some(dropping) = self.ends_drop(|dropping| dropping.at == start)
                 && ((dropping.activity, dropping.unwinds) != (activity, unwinds) || self.read_what_stays(&dropping))
                 && self.learn_count(start)
             {
@@ -321,6 +322,7 @@ impl Engine {
             }
             let reads = self.me_ref().read_in_drops.len();
             self.me().dropping.push(Dropping { at: start, end, activity, unwinds, reads, frees: !is_value });
+            self.ends_owned(1);
         } else {
             self.leave_clock(at);
         }
@@ -348,8 +350,14 @@ impl Engine {
     pub(super) fn end_drops(&mut self, at_event: bool) {
         while self.has_ended_drop(at_event) {
             self.look_at_frees();
-            self.me().dropping.pop();
+            self.ends_drop(|_| true);
         }
+    }
+
+    fn ends_drop(&mut self, is_over: impl FnOnce(&mut Dropping) -> bool) -> Option<Dropping> {
+        let ended = self.me().dropping.pop_if(is_over)?;
+        self.ends_owned(-1);
+        Some(ended)
     }
 
     fn has_ended_drop(&self, at_event: bool) -> bool {
@@ -383,7 +391,7 @@ impl Engine {
 
     /// Is the count at the address an event?
     pub(crate) fn sees_count(&self, at: usize) -> bool {
-        !self.learned.is_empty() && self.has_learned(count_key(at))
+        !self.learned.is_empty() && (self.has_learned(OWNER_ORDER) || self.has_learned(count_key(at)))
     }
 }
 

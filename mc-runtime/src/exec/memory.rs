@@ -360,6 +360,14 @@ impl Engine {
             self.look_at_frees();
         }
         self.me().acquired.push(range);
+        self.ends_owned(1);
+    }
+
+    /// So many more values and blocks are ended by the last of the owners that nobody counts.
+    pub(super) fn ends_owned(&mut self, more: i32) {
+        if let Some(heap) = &mut self.heap {
+            heap.ending = heap.ending.saturating_add_signed(more);
+        }
     }
 
     /// The running thread asks for what another one would be told otherwise: who it is, what its thread-locals hold, whether it unwinds. In a destructor this means that it
@@ -375,6 +383,7 @@ impl Engine {
             self.look_at_frees();
         }
         let Some(range) = self.me().acquired.pop() else { return };
+        self.ends_owned(-1);
         // Only the system's allocator hands the addresses out again.
         if self.heap.is_none() {
             std::hint::cold_path();

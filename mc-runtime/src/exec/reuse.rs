@@ -6,6 +6,7 @@
 //!
 //! A thread gets what it has freed itself, as from an allocator's cache for threads. What another one has freed it would get after an event of the allocator's, and which of two
 //! gets it would be another choice; and whether there is something to get would not follow from what a thread itself has done.
+//! Where an `Arc` frees whose counts nobody sees, that is whichever owner goes last in the one order that is explored. As soon as another one has allocated since what fits, all counts are seen.
 //! The argument is in `docs/addresses.md`.
 
 use super::arena::{At, Block};
@@ -13,7 +14,7 @@ use super::learned::short;
 use super::{Engine, Step};
 use crate::ids::EventId;
 use crate::operation::{Code, Operation};
-use crate::ops::Label;
+use crate::ops::{Label, OWNER_ORDER};
 use std::alloc::Layout;
 
 /// Learned when an address that is used again could be seen. Of which blocks is learned beside it.
@@ -39,24 +40,37 @@ impl Engine {
     #[inline(never)]
     fn learns_reuse<T>(&mut self, id: EventId, expected: usize) -> Option<Step<T>> {
         let heap = self.heap.as_ref()?;
-        let old = heap.block(expected).filter(|block| block.freed)?;
+        let old = heap.block(expected)?;
         let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.find(expected)?)];
-        if keys.iter().all(|key| self.has_learned(*key)) {
-            return None;
+        let is_news = |keys: &[u64]| !keys.iter().all(|key| self.has_learned(*key));
+        if old.freed && is_news(&keys) && self.any_found(id, &old, |new| new.could_be_at(&old)) {
+            self.learned.extend(keys.map(short));
+            // Which block is meant depends on who has made it.
+            return Some(self.told_apart());
         }
-        let (graph, location) = (&self.explorer.graph, self.explorer.graph.event(id).location);
-        let could_be_there = |write: EventId| {
-            let found = graph.value(location, write) as usize;
-            let new = heap.block(found).filter(|new| new.could_be_at(&old));
-            new.is_some_and(|new| found - new.start == expected - old.start)
-        };
+        let is_owned = if old.freed { old.freed_by_owner } else { self.left.len() > 0 };
+        if is_owned && is_news(&[OWNER_ORDER]) && self.any_found(id, &old, |new| self.could_be_of_owner(new, &old)) {
+            return Some(self.learn_now(OWNER_ORDER));
+        }
+        None
+    }
+
+    /// Is one of the values at the location of the compare-exchange, whichever it has read, in such another block, where what it expects is in `old`?
+    fn any_found(&self, id: EventId, old: &Block, mut is_such: impl FnMut(&Block) -> bool) -> bool {
+        let graph = &self.explorer.graph;
+        let event = graph.event(id);
+        let (location, offset) = (event.location, event.operation.a as usize - old.start);
         let mut writes = graph.mo(location).iter().copied().chain([EventId::INIT]);
-        if !writes.any(could_be_there) {
-            return None;
-        }
-        self.learned.extend(keys.map(short));
-        // Which block is meant depends on who has made it.
-        Some(self.told_apart())
+        writes.any(|write| {
+            let found = graph.value(location, write) as usize;
+            let block = self.heap.as_ref().and_then(|heap| heap.block(found));
+            block.is_some_and(|new| found - new.start == offset && new.start != old.start && is_such(&new))
+        })
+    }
+
+    /// Could it have been put where `old` is or was, had an owner that has gone by then been the last one of the `Arc` that frees that?
+    fn could_be_of_owner(&self, new: &Block, old: &Block) -> bool {
+        self.left.any(|left| new.could_follow(old, (left.thread.slot() as u32, left.events)))
     }
 
     /// Could the running thread get a block again for this, for all that is known without looking for one?
@@ -74,15 +88,19 @@ impl Engine {
             return None; // a thread that is cut notices at its next operation
         }
         self.close();
+        if !self.has_learned(OWNER_ORDER) && self.reusable(layout).any(|(_, block)| block.freed_by_owner) {
+            let _: Step<()> = self.learn_now(OWNER_ORDER); // another one may have freed it the next time
+            return None;
+        }
         let choice = Operation { a: among + 1, label: Label::AddressReuse, ..Operation::plain(Code::Choose) };
         let which = self.chooses_at_once(&choice)?.checked_sub(1)?;
-        let at = self.reusable(layout).nth(which as usize)?;
+        let (at, _) = self.reusable(layout).nth(which as usize)?;
         Some(self.reuse(at, layout))
     }
 
-    fn reusable(&self, layout: Layout) -> impl Iterator<Item = At> {
+    fn reusable(&self, layout: Layout) -> impl Iterator<Item = (At, &Block)> {
         let blocks = self.heap.iter().flat_map(move |heap| heap.fitting(layout));
-        blocks.filter(|at| self.has_learned(of_block(*at)))
+        blocks.filter(|(at, _)| self.has_learned(of_block(*at)))
     }
 
     /// A choice of the running thread, now. `None`: it is to stop, or has gone another way, and notices at its next operation.

@@ -27,6 +27,7 @@ pub(crate) use context::{
 };
 use entry::access;
 pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
+pub use reuse::OWNER_ORDER;
 pub(crate) use reuse::reuse;
 use std::any::Any;
 use std::mem::MaybeUninit;

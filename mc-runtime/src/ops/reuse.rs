@@ -1,7 +1,10 @@
-//! What the allocator asks.
+//! What the allocator asks, and who frees.
 
 use super::{ask_engine, with_engine};
 use std::alloc::Layout;
+
+/// [Learned](super::learn) when it matters which owner frees what is shared: each has its own addresses to use again. From then on the counts of all owners must be events.
+pub const OWNER_ORDER: u64 = u64::from_le_bytes(*b"owners_s") | 1;
 
 /// The calling thread allocates: the memory that it has freed before, if there is a choice and that says so.
 #[inline(never)]

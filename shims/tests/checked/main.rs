@@ -12,6 +12,7 @@ mod locals;
 mod locks;
 mod once;
 mod ordering;
+mod owners;
 mod readers;
 mod reuse;
 mod sizes;

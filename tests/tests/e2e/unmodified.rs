@@ -96,6 +96,7 @@ fn what_only_another_thread_would_show_is_found() {
         ("is_read_between_joins", "data_race"),
         ("is_read_between_spawns", "data_race"),
         ("is_read_by_who_was_an_owner", "use_after_free"),
+        ("is_where_another_owner_has_freed", "panic"),
         ("is_who_takes_it_out", "panic"),
         ("is_written_between_spawns", "data_race"),
         ("panics_when_it_is_dropped", "panic"),

@@ -13,6 +13,7 @@ pub(crate) struct Snapshot {
     freed: Vec<(usize, usize)>,
     earlier: Vec<Block>,
     freed_arc: bool,
+    ending: u32,
     /// What was kept below them then.
     kept: usize,
 }
@@ -55,6 +56,7 @@ impl Heap {
             snapshot.bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start as *const u8, size) });
         }
         (snapshot.used, snapshot.freed_arc, snapshot.kept) = (self.used, self.freed_arc, self.kept);
+        snapshot.ending = self.ending;
         snapshot.freed.clone_from(&self.freed);
         snapshot.earlier.clone_from(&self.earlier);
     }
@@ -79,7 +81,7 @@ impl Heap {
             // SAFETY: memory of this arena that had been handed out when it was copied; the execution that used it since is over, and no code of the test runs.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, size) };
         }
-        (self.used, self.freed_arc) = (snapshot.used, snapshot.freed_arc);
+        (self.used, self.freed_arc, self.ending) = (snapshot.used, snapshot.freed_arc, snapshot.ending);
         self.freed.clone_from(&snapshot.freed);
         self.earlier.clone_from(&snapshot.earlier);
     }

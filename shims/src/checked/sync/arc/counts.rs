@@ -3,7 +3,8 @@
 //! Nobody can see a count unless the program asks for it, or dropping the value does something visible: then it matters
 //! which owner was the last. Until either has happened for a type, its counts are plain memory, and a drop only leaves
 //! its clock, so that the end of the value happens after all of them. The first time that it happens is learned, and the
-//! exploration starts again with counts of that type as events, in std's orders.
+//! exploration starts again with counts of that type as events, in std's orders. So it does with those of all types where
+//! it could be seen who frees a block, by whose address is used again.
 //!
 //! What is learned belongs to the type with which the block was made: a pointer to it may be unsized later.
 
@@ -64,7 +65,7 @@ impl Counts {
     /// Of the strong count, or of the one after it.
     #[inline(never)]
     fn has_learned(&self, which: u64) -> bool {
-        ops::learned(self.strong_key() + which)
+        ops::learned(ops::OWNER_ORDER) || ops::learned(self.strong_key() + which)
     }
 
     #[track_caller]
