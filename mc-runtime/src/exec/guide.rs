@@ -197,12 +197,7 @@ impl Engine {
             return Some(thread);
         }
         if self.replaying() {
-            for thread in self.explorer.graph.ranks().iter().copied() {
-                if self.can_replay(thread) {
-                    return Some(thread);
-                }
-            }
-            return None;
+            return self.pick_to_replay();
         }
         if matches!(self.guide, Guide::Explore) {
             return self.pick_to_explore();
@@ -252,14 +247,28 @@ impl Engine {
         found
     }
 
+    #[inline(always)]
+    fn pick_to_replay(&mut self) -> Option<ThreadId> {
+        let mut rank = 0;
+        while let Some(thread) = self.explorer.graph.ranks().get(rank).copied() {
+            if self.can_replay(thread) {
+                return Some(thread);
+            }
+            rank = self.threads.next_rank(rank, thread);
+        }
+        None
+    }
+
     /// The leftmost that has had as few turns as any, but for those that wait to write, and last of all those that only look. This must follow from the graph alone.
     #[inline(always)]
-    fn pick_to_explore(&self) -> Option<ThreadId> {
-        for thread in self.explorer.graph.ranks().iter().copied() {
+    fn pick_to_explore(&mut self) -> Option<ThreadId> {
+        let mut rank = 0;
+        while let Some(thread) = self.explorer.graph.ranks().get(rank).copied() {
             let is_early = self.is_able(thread) && self.explorer.graph.thread(thread).len() < self.turn;
             if is_early && !self.waits_to_write(thread) && !self.explorer.observes(thread) {
                 return Some(thread);
             }
+            rank = self.threads.next_rank(rank, thread);
         }
         self.pick_among_later()
     }

@@ -384,9 +384,7 @@ impl Engine {
         self.order.clear();
         self.lives.clear();
         self.unwinding_suspended = u32::from(self.tainted);
-        self.threads.iter_mut().for_each(Thread::reset);
-        self.threads.run(ThreadId::MAIN);
-        self.threads[0].state = State::Unstarted;
+        self.threads.begin();
         self.locations.reset();
         self.locations.remembers_parts = self.loops.any() && !self.guide.decides();
         self.cells.reset();

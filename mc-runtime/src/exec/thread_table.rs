@@ -1,6 +1,6 @@
 //! The threads of the execution, and which of them runs.
 
-use super::thread::Thread;
+use super::thread::{State, Thread};
 use crate::ids::ThreadId;
 use std::ops::{Deref, DerefMut};
 
@@ -10,12 +10,14 @@ pub(crate) struct ThreadTable {
     all: Vec<Thread>,
     /// One of them: there is always one that runs, and none is ever taken away.
     running: ThreadId,
+    /// How many ranks behind that of the body are known to have ended, with none between them that has not.
+    ended: usize,
 }
 
 impl Default for ThreadTable {
     /// The thread of the body.
     fn default() -> Self {
-        ThreadTable { all: vec![Thread::default()], running: ThreadId::MAIN }
+        ThreadTable { all: vec![Thread::default()], running: ThreadId::MAIN, ended: 0 }
     }
 }
 
@@ -24,6 +26,25 @@ impl ThreadTable {
     #[inline(always)]
     pub(crate) fn running(&self) -> ThreadId {
         self.running
+    }
+
+    /// An execution begins, with the thread of the body.
+    pub(super) fn begin(&mut self) {
+        self.all.iter_mut().for_each(Thread::reset);
+        self.all[0].state = State::Unstarted;
+        (self.running, self.ended) = (ThreadId::MAIN, 0);
+    }
+
+    /// The rank to be asked after that of `thread`, where all are, one after the other. Those of threads that come and go have ended as a rule, and stay so: they are passed over.
+    /// (Who is spawned has its rank behind that of the thread that spawns it, or behind all.)
+    #[inline(always)]
+    pub(super) fn next_rank(&mut self, rank: usize, thread: ThreadId) -> usize {
+        if rank == 0 {
+            return 1 + self.ended;
+        }
+        let has_ended = rank == 1 + self.ended && self.all.get(thread.slot()).is_some_and(|t| t.state == State::Ended);
+        self.ended += usize::from(has_ended);
+        rank + 1
     }
 
     /// Another one runs. Panics if it was never [made](ThreadTable::ensure).
@@ -94,6 +115,30 @@ mod tests {
         threads.me().spurious = 7;
         assert_eq!((threads.running(), threads.me_ref().spurious, threads[2].spurious), (ThreadId(2), 7, 7));
         assert_eq!((threads.len(), threads[0].spurious), (3, 0));
+    }
+
+    #[test]
+    fn ranks_of_threads_that_have_ended_are_passed_over() {
+        let mut threads = ThreadTable::default();
+        threads.begin();
+        threads.ensure(ThreadId(4));
+        let asked = |threads: &mut ThreadTable| {
+            let (mut asked, mut rank) = (Vec::new(), 0);
+            while rank < 5 {
+                asked.push(rank);
+                rank = threads.next_rank(rank, ThreadId(rank as u32));
+            }
+            asked
+        };
+        for ended in [1, 3] {
+            threads[ended].state = State::Ended;
+        }
+        assert_eq!(asked(&mut threads), [0, 1, 2, 3, 4]);
+        threads[2].state = State::Ended;
+        assert_eq!(asked(&mut threads), [0, 2, 3, 4]);
+        assert_eq!(asked(&mut threads), [0, 4]);
+        threads.begin();
+        assert_eq!(asked(&mut threads), [0, 1, 2, 3, 4]);
     }
 
     #[test]

@@ -53,6 +53,12 @@ pub(crate) struct Clocks {
     end: usize,
 }
 
+/// So many components are compared at once.
+const AT_ONCE: usize = 16;
+
+/// So many components are compared one by one: they come to an end before more at once would pay.
+const FEW: usize = 12;
+
 /// Behind the empty row.
 const FIRST: usize = 2;
 
@@ -106,6 +112,7 @@ impl Clocks {
     }
 
     /// The least upper bound of `base`, `other` and `(thread, count)`, without the component of `own`; `base` itself if it already is that.
+    #[inline]
     pub(crate) fn join(
         &mut self,
         base: ClockRef,
@@ -113,25 +120,25 @@ impl Clocks {
         (thread, count): (ThreadId, u32),
         own: Option<ThreadId>,
     ) -> ClockRef {
-        let own = own.map_or(usize::MAX, ThreadId::slot);
-        let also = thread.slot();
-        let count = if also == own { 0 } else { count };
-        let (at, others) = (self.components(base), self.components(other));
-        let b = &self.data[at.clone()];
-        let known = |i: usize| b.get(i).copied().unwrap_or(0);
-        let grows = || {
-            let o = self.data[others.clone()].iter().enumerate();
-            base != other && other != ClockRef::EMPTY && o.into_iter().any(|(i, count)| *count > known(i) && i != own)
-        };
-        if count > 0 && count > known(also) {
-            // One that is longer knows more as a rule, and one that is not is often that of a thread which has learned nothing of others.
-            if others.len() <= at.len() && !grows() {
-                return self.with(base, (thread, count));
-            }
-        } else if !grows() {
+        let count = if own == Some(thread) { 0 } else { count };
+        if count == 0 && (base == other || other == ClockRef::EMPTY) {
             return base;
         }
-        self.join_anew(at, others, (also, count), own)
+        self.join_rows(base, other, (thread, count), own.map_or(usize::MAX, ThreadId::slot))
+    }
+
+    #[inline(never)]
+    fn join_rows(&mut self, base: ClockRef, other: ClockRef, (thread, count): (ThreadId, u32), own: usize) -> ClockRef {
+        let (at, others) = (self.components(base), self.components(other));
+        let (b, o) = (&self.data[at.clone()], &self.data[others.clone()]);
+        let is_more = count > b.get(thread.slot()).copied().unwrap_or(0);
+        // One that is longer knows more as a rule, and one that is not is often that of a thread which has learned nothing of others.
+        let may_be_known = !is_more || others.len() <= at.len();
+        let is_known = || base == other || if o.len() > FEW { !exceeds(o, b, own) } else { !exceeds_few(o, b, own) };
+        if may_be_known && is_known() {
+            return if is_more { self.with(base, (thread, count)) } else { base };
+        }
+        self.join_anew(at, others, (thread.slot(), count), own)
     }
 
     /// The row with the component of a thread besides, which is none of the row's own that is higher.
@@ -211,6 +218,27 @@ impl Clocks {
     }
 }
 
+/// Is any component of a row higher than in `base`, but for that of `own`?
+#[inline(always)]
+fn exceeds_few(row: &[u32], base: &[u32], own: usize) -> bool {
+    let known = |i: usize| base.get(i).copied().unwrap_or(0);
+    row.iter().enumerate().any(|(i, count)| *count > known(i) && i != own)
+}
+
+/// The same, of many, which are compared some at once.
+#[inline(never)]
+fn exceeds(row: &[u32], base: &[u32], own: usize) -> bool {
+    let (pieces, known) = (row.as_chunks::<AT_ONCE>().0, base.as_chunks::<AT_ONCE>().0);
+    for (number, (piece, known)) in pieces.iter().zip(known).enumerate() {
+        let any = piece.iter().zip(known).fold(false, |any, (count, known)| any | (count > known));
+        if any && exceeds_few(piece, known, own.wrapping_sub(number * AT_ONCE)) {
+            return true;
+        }
+    }
+    let compared = pieces.len().min(known.len()) * AT_ONCE;
+    exceeds_few(&row[compared..], &base[compared..], own.wrapping_sub(compared))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,5 +271,27 @@ mod tests {
         clocks.truncate(mark);
         assert_eq!(clocks.row(a), [0, 5]);
         assert_eq!(clocks.mark(), mark);
+    }
+
+    #[test]
+    fn many_are_compared_as_few_are() {
+        use rand::RngExt;
+        let mut rng = rand_pcg::Pcg64::new(3, 4);
+        let mut found = [0; 2];
+        for _ in 0..20_000 {
+            let mut row = |most: usize| (0..rng.random_range(0..most)).map(|_| 5).collect::<Vec<u32>>();
+            let (mut row, base) = (row(60), row(60));
+            for _ in 0..rng.random_range(0..3) {
+                if let Some(at) = rng.random_range(0..60_usize).checked_rem(row.len()) {
+                    row[at] = rng.random_range(4..7);
+                }
+            }
+            row.truncate(base.len() + rng.random_range(0..2));
+            let own = if rng.random_range(0..3) == 0 { usize::MAX } else { rng.random_range(0..60) };
+            let exceeds = exceeds(&row, &base, own);
+            assert_eq!(exceeds, exceeds_few(&row, &base, own), "{row:?} {base:?} {own}");
+            found[usize::from(exceeds)] += 1;
+        }
+        assert!(found.iter().all(|count| *count > 2_000), "{found:?}");
     }
 }
