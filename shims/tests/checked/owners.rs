@@ -9,12 +9,13 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicUsize, fence};
 use mc::thread;
-use mc_runtime::options::{Options, Reduction, Reductions};
+use mc_runtime::options::{Options, Reduction, Reductions, Strategy};
+use mc_runtime::outcome::FailureKind::Panic;
 use mc_runtime::outcome::Verdict;
 
 use chance::Chance;
 
-use super::{common, counterexample, proved};
+use super::{check_with, common, counterexample, proved};
 
 /// Two owners go, and the first of them puts something new of the same size in a slot. Another thread looks there for the old one.
 fn looks_for_what_is_gone<T: Send + Sync + 'static>(value: fn() -> T, address: fn(&T) -> usize) {
@@ -45,6 +46,10 @@ fn each_owner_may_have_freed_what_is_there_again() {
     let owned = || looks_for_what_is_gone(|| Box::new([7_u64; 9]), |value| here(&**value));
     for text in [counterexample(shared), counterexample(owned)] {
         assert!(text.contains("it is the old one") && text.contains("gets freed memory again"), "{text}");
+    }
+    for strategy in [Strategy::Bfs, Strategy::Random, Strategy::Walk, Strategy::Pct(3), Strategy::Pos] {
+        let outcome = check_with(&Options { strategy, ..Options::default() }, shared);
+        assert_eq!(outcome.failures.iter().map(|failure| failure.kind).collect::<Vec<_>>(), [Panic], "{outcome:?}");
     }
 }
 
