@@ -54,10 +54,10 @@ pub(crate) struct Clocks {
 }
 
 /// So many components are compared at once.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 8;
 
 /// So many components are compared one by one: they come to an end before more at once would pay.
-const FEW: usize = 12;
+const FEW: usize = 7;
 
 /// Behind the empty row.
 const FIRST: usize = 2;
