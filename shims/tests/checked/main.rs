@@ -4,6 +4,8 @@
 #![cfg(mc)]
 
 mod arcs;
+#[path = "../common/chance.rs"]
+mod chance;
 mod channels;
 #[path = "../common/mod.rs"]
 mod common;

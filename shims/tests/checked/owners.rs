@@ -1,8 +1,5 @@
 //! Whose memory it is that an `Arc` frees: any owner may have been the last, and then its thread has the address to use again.
 
-#[path = "../common/chance.rs"]
-mod chance;
-
 use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -13,8 +10,7 @@ use mc_runtime::options::{Options, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::FailureKind::Panic;
 use mc_runtime::outcome::Verdict;
 
-use chance::Chance;
-
+use super::chance::Chance;
 use super::{check_with, common, counterexample, proved};
 
 /// Two owners go, and the first of them puts something new of the same size in a slot. Another thread looks there for the old one.

@@ -1,8 +1,5 @@
 //! Memory that a thread has freed is handed out to it again, where somebody compares its address.
 
-#[path = "../common/chance.rs"]
-mod chance;
-
 use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -16,8 +13,7 @@ use mc_runtime::options::{Options, Origin, Reduction, Reductions, Strategy};
 use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
 use mc_runtime::outcome::Verdict;
 
-use chance::Chance;
-
+use super::chance::Chance;
 use super::{check_with, common, counterexample, fails, proved, replayed};
 
 /// What was allocated as `T` is there no more.
