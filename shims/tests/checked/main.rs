@@ -23,11 +23,14 @@ mod unused;
 mod waiting;
 mod wakeups;
 
+use std::fmt::Debug;
 use std::panic::{UnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use mc::__private::run_body;
 use mc_runtime::models::{Bounds, replay};
-use mc_runtime::options::Options;
+use mc_runtime::options::{Options, Reductions, Strategy};
 use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
 
 /// Explores `body`.
@@ -76,4 +79,36 @@ fn results<const N: usize>(seen: &'static [std::sync::atomic::AtomicUsize; N], b
     let outcome = check(body);
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Proved, &[][..]));
     seen.each_ref().map(|count| count.load(std::sync::atomic::Ordering::Relaxed) > 0)
+}
+
+/// `body` panics with `message`, whoever looks, and where memory is used again.
+#[track_caller]
+fn meets_what_is_there_again(message: &str, body: fn()) {
+    let text = counterexample(body);
+    assert!(text.contains(message) && text.contains("gets freed memory again"), "{text}");
+    for strategy in [Strategy::Bfs, Strategy::Random, Strategy::Walk, Strategy::Pct(3), Strategy::Pos] {
+        let outcome = check_with(&Options { strategy, ..Options::default() }, body);
+        let kinds: Vec<_> = outcome.failures.iter().map(|failure| failure.kind).collect();
+        assert_eq!(kinds, [FailureKind::Panic], "{outcome:?}");
+    }
+}
+
+/// All outcomes of a program, which are less than 1,024, a bit each.
+#[track_caller]
+fn outcomes<P: Debug + Sync>(
+    reductions: Reductions,
+    program: &'static P,
+    outcome: fn(&'static P) -> usize,
+) -> [u64; 16] {
+    static SEEN: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
+    SEEN.iter().for_each(|word| word.store(0, Relaxed));
+    let options = Options { reductions, ..Options::default() };
+    let checked = common::explore(&options, move || {
+        let seen = outcome(program);
+        SEEN[seen / 64].fetch_or(1 << (seen % 64), Relaxed);
+    });
+    assert_eq!((checked.verdict, &checked.failures[..]), (Verdict::Proved, &[][..]), "{program:?}");
+    SEEN.each_ref().map(|word| word.load(Relaxed))
 }

@@ -3,18 +3,17 @@
 use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64 as Bits;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use mc::thread;
-use mc_runtime::options::{Options, Origin, Reduction, Reductions, Strategy};
-use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
+use mc_runtime::options::{Options, Origin, Reduction, Reductions};
+use mc_runtime::outcome::FailureKind::UseAfterFree;
 use mc_runtime::outcome::Verdict;
 
 use super::chance::Chance;
-use super::{check_with, common, counterexample, fails, proved, replayed};
+use super::{check_with, common, fails, meets_what_is_there_again, outcomes, proved, replayed};
 
 /// What was allocated as `T` is there no more.
 fn free<T>(at: *mut ()) {
@@ -58,12 +57,7 @@ fn aba() {
 
 #[test]
 fn a_new_object_at_an_old_address_is_taken_for_the_old_one() {
-    let text = counterexample(aba);
-    assert!(text.contains("it is the first one") && text.contains("gets freed memory again"), "{text}");
-    for strategy in [Strategy::Bfs, Strategy::Random, Strategy::Walk, Strategy::Pct(3), Strategy::Pos] {
-        let outcome = check_with(&Options { strategy, ..Options::default() }, aba);
-        assert_eq!(outcome.failures.iter().map(|failure| failure.kind).collect::<Vec<_>>(), [Panic], "{outcome:?}");
-    }
+    meets_what_is_there_again("it is the first one", aba);
 }
 
 #[test]
@@ -359,21 +353,6 @@ fn outcome<M: Memory>(program: &'static Program) -> usize {
     outcome
 }
 
-/// All its outcomes, a bit each.
-fn outcomes<M: Memory>(reductions: Reductions, program: &'static Program) -> Vec<u64> {
-    static SEEN: [Bits; 16] = [const { Bits::new(0) }; 16];
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock();
-    SEEN.iter().for_each(|word| word.store(0, Relaxed));
-    let options = Options { reductions, ..Options::default() };
-    let checked = common::explore(&options, move || {
-        let seen = outcome::<M>(program);
-        SEEN[seen / 64].fetch_or(1 << (seen % 64), Relaxed);
-    });
-    assert_eq!((checked.verdict, &checked.failures[..]), (Verdict::Proved, &[][..]), "{program:?}");
-    SEEN.iter().map(|word| word.load(Relaxed)).collect()
-}
-
 fn program(chance: &mut Chance) -> Program {
     let threads = 2 + chance.below(2);
     let op = |chance: &mut Chance| match chance.below(8) {
@@ -397,11 +376,11 @@ fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
     let mut more = 0;
     for seed in 0..programs() {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
-        let expected = outcomes::<Pool>(Reductions::default(), program);
-        assert_eq!(outcomes::<Heap>(Reductions::default(), program), expected, "{seed}: {program:?}");
+        let expected = outcomes(Reductions::default(), program, outcome::<Pool>);
+        assert_eq!(outcomes(Reductions::default(), program, outcome::<Heap>), expected, "{seed}: {program:?}");
         let none = Reductions::default().without(Reduction::All);
-        assert_eq!(outcomes::<Heap>(none, program), expected, "{seed}: {program:?}");
-        more += u64::from(outcomes::<Fresh>(Reductions::default(), program) != expected);
+        assert_eq!(outcomes(none, program, outcome::<Heap>), expected, "{seed}: {program:?}");
+        more += u64::from(outcomes(Reductions::default(), program, outcome::<Fresh>) != expected);
     }
     assert!(programs() < PROGRAMS || more >= 5, "it makes a difference in {more} only");
 }
@@ -410,7 +389,7 @@ fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
 fn every_outcome_is_replayed_that_is_a_failure() {
     for seed in 0..programs() / 4 {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
-        let seen = outcomes::<Heap>(Reductions::default(), program);
+        let seen = outcomes(Reductions::default(), program, outcome::<Heap>);
         for wrong in (0..1 << OPS).filter(|wrong| seen[wrong / 64] >> (wrong % 64) & 1 != 0) {
             let body = move || assert_ne!(outcome::<Heap>(program), wrong);
             let checked = common::explore(&Options::default(), body);
