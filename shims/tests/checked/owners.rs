@@ -42,36 +42,37 @@ fn each_owner_may_have_freed_what_is_there_again() {
     }
 }
 
+type Old = Arc<[u64; 3]>;
+
+/// One of two owners does this, with a slot where the other one looks for what they own, before it goes.
+fn looks_beside_an_owner(act: fn(Old, &AtomicUsize) -> Box<[u64]>) {
+    let old = Old::new([0; 3]);
+    let (slot, theirs) = (Arc::new(AtomicUsize::new(0)), old.clone());
+    let their_slot = slot.clone();
+    let first = thread::spawn(move || act(theirs, &their_slot));
+    let _ = slot.compare_exchange(Arc::as_ptr(&old).addr(), 0, Acquire, Relaxed);
+    drop(old);
+    let _ = first.join().unwrap();
+}
+
 #[test]
 fn what_cannot_be_there_again_does_not_have_owners_ordered() {
     // One that has not gone yet, or something of another size: the compare-exchange sees the new address or not.
     proved(2, || {
-        let old = Arc::new([0_u64; 3]);
-        let (slot, theirs) = (Arc::new(AtomicUsize::new(0)), old.clone());
-        let their_slot = slot.clone();
-        let first = thread::spawn(move || {
+        looks_beside_an_owner(|owner, slot| {
             let new = Box::new([0_u64; 5]);
-            their_slot.store(std::ptr::from_ref(&*new).addr(), Release);
-            drop(theirs);
+            slot.store(new.as_ptr().addr(), Release);
+            drop(owner);
             new
         });
-        let _ = slot.compare_exchange(Arc::as_ptr(&old).addr(), 0, Acquire, Relaxed);
-        drop(old);
-        let _ = first.join().unwrap();
     });
     proved(2, || {
-        let old = Arc::new([0_u64; 3]);
-        let (slot, theirs) = (Arc::new(AtomicUsize::new(0)), old.clone());
-        let their_slot = slot.clone();
-        let first = thread::spawn(move || {
-            drop(theirs);
+        looks_beside_an_owner(|owner, slot| {
+            drop(owner);
             let new = Box::new([0_u64; 9]);
-            their_slot.store(std::ptr::from_ref(&*new).addr(), Release);
+            slot.store(new.as_ptr().addr(), Release);
             new
         });
-        let _ = slot.compare_exchange(Arc::as_ptr(&old).addr(), 0, Acquire, Relaxed);
-        drop(old);
-        let _ = first.join().unwrap();
     });
 }
 
