@@ -30,8 +30,8 @@ def records(text):
 
 @functools.cache
 def built():
-    """The path of `cargo-mc`, optimised."""
-    made = run([CARGO, "build", "--release", "-p", "cargo-mc", "--message-format", "json"], ROOT, CARGO_TARGET_DIR=str(TARGET))
+    """The path of `cargo-mc`: as `cargo mc` has it in this repository."""
+    made = run([CARGO, "build", "-p", "cargo-mc", "--message-format", "json"], ROOT, CARGO_TARGET_DIR=str(TARGET))
     found = [m["executable"] for m in records(made.stdout) if m.get("executable") and m["target"]["name"] == "cargo-mc"]
     return found[0] if found else sys.exit(f"cargo-mc does not build\n{made.stderr}")
 

@@ -1,4 +1,4 @@
-//! What the value of an option may look like: the same forms that flags and the environment take (`mc_runtime::settings`).
+//! What the value of an option may look like: the same forms that flags and the environment take (`mc_runtime::settings`; `tests/tests/options.rs` compares).
 
 /// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,69 +223,6 @@ mod tests {
         assert!(refuses(Form::Size, &["", "0", "G", "4X", "4 G x", "-4G", "99999999999T", "4Gb4"]));
         assert!(refuses(Form::Strategy, &["pct", "pct:0", "pct:-1", "DFS", ""]));
         assert!(refuses(Form::Queue, &["0", "8:", "x:oldest"]));
-    }
-
-    #[test]
-    fn options_and_texts_are_those_of_the_runtime() {
-        assert_eq!(OPTIONS.map(|(name, _)| name), mc_runtime::settings::NAMES);
-        assert_eq!(KINDS, mc_runtime::outcome::FailureKind::ALL.map(|kind| kind.name()));
-        let texts = [
-            "10m",
-            "1h30m",
-            "250 ms",
-            "0s",
-            "10",
-            "1_0s",
-            "4G",
-            "4GiB",
-            "4Gb",
-            "4GBB",
-            "4 kb",
-            "0",
-            "1,000",
-            "8:oldest",
-            "8:",
-            "pct:3",
-            "pct:0",
-            "PCT:3",
-            "walk",
-            "pos",
-            "pos:3",
-            "tso",
-            "sc",
-            "SC",
-            "rc20",
-            "leak",
-            "data-race",
-            "proved",
-            "bounded",
-            "coroutines",
-            "os",
-            "await",
-            "barrier",
-            "observer",
-            "readers",
-            "retry",
-            "symmetry",
-            "unused",
-            "value",
-            "all",
-            "retry,unused",
-            "retry, all",
-            "retry,",
-            "",
-            " ",
-            "µs",
-            "1d 2h",
-            "99999999999T",
-            "18446744073709551615d",
-        ];
-        for (name, form) in OPTIONS.into_iter().filter(|(_, form)| form.takes_strings()) {
-            for text in texts {
-                let understood = mc_runtime::settings::Layer::default().set(name, text).is_ok();
-                assert_eq!(form.accepts(text), understood, "{name} = {text:?}");
-            }
-        }
     }
 
     #[test]

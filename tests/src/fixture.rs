@@ -205,7 +205,7 @@ fn executable() -> &'static Path {
     EXECUTABLE.get_or_init(|| {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--release", "--package", "cargo-mc", "--bin", "cargo-mc", "--message-format=json"]);
+        build.args(["build", "--package", "cargo-mc", "--bin", "cargo-mc", "--message-format=json"]);
         build.current_dir(env!("CARGO_MANIFEST_DIR")).stderr(Stdio::inherit());
         let output = build.output().unwrap_or_else(|error| panic!("cannot start cargo: {error}"));
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
