@@ -1,4 +1,4 @@
-//! What client and worker say to each other.
+//! What client and worker say to each other: `{"progress":{"executions":3,…}}`. (With the tag beside the fields, a seventh of the time that the whole checker takes to compile would go into reading them.)
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub const ENVIRONMENT: &str = "MC_WORKER";
 
 /// What a worker is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "task", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Task {
     /// Say which checked tests the binary has: one [`Message::Tests`].
     List,
@@ -50,7 +50,7 @@ pub struct TestInfo {
 
 /// One line of a worker's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Message {
     /// The answer to [`Task::List`].
     Tests {
@@ -107,7 +107,7 @@ pub enum Message {
 
 /// How a replay ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "replayed", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Replayed {
     /// The same failure.
     Failed(Failure),

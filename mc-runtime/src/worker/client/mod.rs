@@ -297,7 +297,7 @@ impl Binary {
 
     /// `None` for a line that is none of ours: what libtest says of a binary that knows nothing of us.
     fn parse(&self, line: &str) -> Result<Option<Message>, ClientError> {
-        if !line.starts_with('{') {
+        if !line.starts_with(['{', '"']) {
             return Ok(None);
         }
         json::from_text(line).map(Some).map_err(|_| {
