@@ -1,8 +1,8 @@
 //! The native engine, through the real shims, against the executable specification: the same number of executions and the
 //! same outcomes on every litmus program and on the random programs that the repository keeps.
 //!
-//! Compiled with `--cfg mc` this is one test per corpus and memory model. Without it the checked types are std's, and the one
-//! test that is left runs cargo again with `--cfg mc`, in the folder `mc` of the target directory.
+//! One test per corpus and memory model. Without `--cfg mc` there is none, for the checked types are std's then: `e2e` runs cargo
+//! again with it, in the folder `mc` of the target directory.
 
 #[cfg(mc)]
 mod checked {
@@ -172,19 +172,5 @@ mod checked {
     #[test]
     fn random_programs_under_sc() {
         compare_all(&corpus::random(), MemoryModel::Sc);
-    }
-}
-
-#[cfg(not(mc))]
-#[test]
-fn the_engine_agrees_with_the_specification_when_compiled_with_cfg_mc() {
-    if let Err(error) = mc_tests::checked::run_tests(
-        "mc-tests",
-        &["--test", "conformance"],
-        mc_runtime::options::Threads::Coroutines,
-        env!("CARGO_TARGET_TMPDIR"),
-        "mc",
-    ) {
-        panic!("{error}");
     }
 }

@@ -1,7 +1,9 @@
-//! The real `cargo-mc` on the packages of `fixtures/`: what it prints, writes and exits with.
+//! The real `cargo-mc` on the packages of `fixtures/`: what it prints, writes and exits with. And what else runs cargo: while one test waits
+//! for the folder that another one compiles into, a third one compiles elsewhere.
 
 mod bad_input;
 mod building;
+mod conformance;
 mod crashes;
 mod dependency;
 mod doctor;
@@ -14,8 +16,11 @@ mod machines;
 mod os_threads;
 mod plain;
 mod protocol;
+mod published;
 mod real_std;
 mod replays;
+mod shims;
+mod shuttle;
 mod suites;
 mod unmodified;
 mod verdicts;

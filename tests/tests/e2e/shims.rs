@@ -1,5 +1,4 @@
 //! The tests of the shims that need `--cfg mc`: std's behaviour case by case, counts and misuses, programs that a checker gets wrong easily, and other crates' types.
-#![cfg(not(mc))]
 
 use mc_runtime::options::Threads;
 
