@@ -2,11 +2,9 @@
 
 use mc_runtime::options::Threads;
 
+use crate::pass_with_cfg_mc;
+
 #[test]
 fn the_engine_agrees_with_the_specification() {
-    let targets = ["--test", "conformance"];
-    let folder = env!("CARGO_TARGET_TMPDIR");
-    if let Err(error) = mc_tests::checked::run_tests("mc-tests", &targets, Threads::Coroutines, folder, "mc") {
-        panic!("{error}");
-    }
+    pass_with_cfg_mc("mc-tests", &["--test", "conformance"], Threads::Coroutines);
 }

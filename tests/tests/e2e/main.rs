@@ -25,11 +25,20 @@ mod suites;
 mod unmodified;
 mod verdicts;
 
+use mc_runtime::options::Threads;
+use mc_tests::checked::run_tests;
 use mc_tests::fixture::{Fixture, Run};
 
 /// A fresh copy of a fixture.
 fn fixture(name: &str) -> Fixture {
     Fixture::new(name, env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// The tests of a package of the workspace that cargo's `arguments` select pass when compiled with `--cfg mc`.
+fn pass_with_cfg_mc(package: &str, arguments: &[&str], threads: Threads) {
+    if let Err(error) = run_tests(package, arguments, threads, env!("CARGO_TARGET_TMPDIR"), "mc") {
+        panic!("{error}");
+    }
 }
 
 /// A test of the JSON lines by its name.
