@@ -259,7 +259,7 @@ pub(super) struct Loops {
 impl Loops {
     /// None yet.
     pub(super) fn new(reductions: Reductions) -> Self {
-        Loops { retries: reductions.retry, ..Loops::default() }
+        Loops { retries: reductions.retry, liveness: Liveness::handed_on(), ..Loops::default() }
     }
 
     /// Is what a thread will not read again left out of its states?

@@ -23,6 +23,8 @@ use image::Image;
 use result::Fate;
 use returns::Returns;
 use rustc_hash::FxHashMap;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
 
 /// A set of registers that calls preserve and of stack slots, as bits: first `rbx`, `rbp`, `r12` to `r15`, then the words from the stack pointer on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,17 +92,43 @@ impl std::ops::BitAnd for Places {
     }
 }
 
-/// What was found out so far, by the address where a thread goes on.
+/// What was found out so far, by the address where a thread goes on. The next check of the process begins with it: code stays what it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Liveness {
     known: FxHashMap<u64, Places>,
     fates: FxHashMap<u64, Fate>,
 }
 
+/// What is handed on: of checks that run at the same time, it is what the one knew that knew most.
+static KEPT: Mutex<Option<Liveness>> = Mutex::new(None);
+
+impl Drop for Liveness {
+    fn drop(&mut self) {
+        if self.len() == 0 {
+            return;
+        }
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref().is_none_or(|kept| kept.len() < self.len()) {
+            let less = kept.replace(mem::take(self));
+            drop(kept); // `less` comes here, too
+            drop(less);
+        }
+    }
+}
+
 /// A result may be handed on so often.
 const CALLERS: usize = 8;
 
 impl Liveness {
+    /// What an earlier check of the process has found out.
+    pub(super) fn handed_on() -> Self {
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+    }
+
+    fn len(&self) -> usize {
+        self.known.len() + self.fates.len()
+    }
+
     /// What is dead where a call returns to `code`.
     pub(super) fn dead(&mut self, code: u64) -> Places {
         self.known.get(&code).copied().unwrap_or_else(|| self.find_dead(code))
