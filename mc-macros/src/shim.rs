@@ -1,8 +1,6 @@
 //! `#[mc::shim]`: an item, rewritten.
 
-use proc_macro2::TokenStream;
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use proc_macro2::{Ident, Punct, TokenStream, TokenTree};
 
 use crate::rewrite::rewrite;
 
@@ -12,12 +10,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         let error = syn::Error::new_spanned(arguments, "`#[mc::shim]` takes no options");
         return with_error(&error, item);
     }
-    // What is no item of its own (a method without a body in a trait) holds no module either.
-    let mut files = Files { error: None };
-    if let Ok(parsed) = syn::parse2::<syn::Item>(item.clone()) {
-        files.visit_item(&parsed);
-    }
-    match files.error {
+    match in_files(item.clone()) {
         Some(error) => with_error(&error, item),
         None => rewrite(item),
     }
@@ -30,27 +23,39 @@ fn with_error(error: &syn::Error, item: TokenStream) -> TokenStream {
     tokens
 }
 
-/// Finds modules in files of their own.
-struct Files {
-    error: Option<syn::Error>,
+/// Errors for the modules in files of their own, at any depth. What macros make of their arguments is unknown.
+fn in_files(tokens: TokenStream) -> Option<syn::Error> {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let errors = (0..tokens.len()).filter_map(|at| match &tokens[at..] {
+        [TokenTree::Ident(keyword), TokenTree::Ident(name), TokenTree::Punct(end), ..]
+            if keyword == "mod" && end.as_char() == ';' =>
+        {
+            Some(in_file(name, end))
+        }
+        [TokenTree::Group(group), ..] if !is_after_macro(&tokens[..at]) => in_files(group.stream()),
+        _ => None,
+    });
+    errors.reduce(|mut all, error| {
+        all.combine(error);
+        all
+    })
 }
 
-impl<'ast> Visit<'ast> for Files {
-    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        if item.content.is_none() {
-            let name = &item.ident;
-            let message = format!(
-                "`mod {name};` is in a file that `#[mc::shim]` cannot see; write `use mc::sync` for `use std::sync` in that \
-                 file, or put `#[mc::shim]` on its items"
-            );
-            let error = syn::Error::new(item.ident.span().join(item.semi.span()).unwrap_or(item.ident.span()), message);
-            match &mut self.error {
-                None => self.error = Some(error),
-                Some(errors) => errors.combine(error),
-            }
-        }
-        visit::visit_item_mod(self, item);
+/// Do the tokens end with `name!`, or with `name! other`?
+fn is_after_macro(tokens: &[TokenTree]) -> bool {
+    let is_bang = |token: &TokenTree| matches!(token, TokenTree::Punct(bang) if bang.as_char() == '!');
+    match tokens {
+        [.., TokenTree::Ident(_), bang] | [.., TokenTree::Ident(_), bang, TokenTree::Ident(_)] => is_bang(bang),
+        _ => false,
     }
+}
+
+fn in_file(name: &Ident, end: &Punct) -> syn::Error {
+    let message = format!(
+        "`mod {name};` is in a file that `#[mc::shim]` cannot see; write `use mc::sync` for `use std::sync` in that \
+         file, or put `#[mc::shim]` on its items"
+    );
+    syn::Error::new(name.span().join(end.span()).unwrap_or(name.span()), message)
 }
 
 #[cfg(test)]

@@ -66,3 +66,13 @@ fn a_module_in_a_file_is_an_error_and_stays() {
     assert!(tokens.contains("compile_error") && tokens.contains("`mod b;` is in a file"), "{tokens}");
     assert!(tokens.contains("use std :: sync :: Arc"), "{tokens}");
 }
+
+#[test]
+fn modules_in_files_are_errors_wherever_they_are() {
+    let errors = |item: &str| in_files(item.parse().unwrap()).map_or(0, |error| error.into_iter().count());
+    assert_eq!(errors("mod a { pub(crate) mod b; mod c { fn f() { mod d; } } mod e {} }"), 2);
+    assert_eq!(errors("mod a;"), 1);
+    assert_eq!(errors("mod a { fn f() { let r#mod = if !{ mod b {} true } { 1 } else { 2 }; } }"), 0);
+    // Text, or what a macro makes of it.
+    assert_eq!(errors("fn f() { stringify! { mod a; } macro_rules! m { () => { mod b; } } }"), 0);
+}
