@@ -3,6 +3,7 @@
 //! Source: the style page of the design. Looked at: the Rust files of the packages, but not `fixtures` (packages that tests
 //! compile, with mistakes on purpose), `ui` (code that must not compile) and `workloads.rs` (the same text for every tool that is measured).
 //! Not here: what rustfmt and the lints of the workspace find.
+#![cfg(not(mc))]
 
 use std::fs;
 use std::path::{Path, PathBuf};

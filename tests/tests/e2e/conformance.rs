@@ -2,9 +2,10 @@
 
 use mc_runtime::options::Threads;
 
-use crate::pass_with_cfg_mc;
+use crate::{AS_FOR_USERS, pass_with_cfg_mc};
 
 #[test]
 fn the_engine_agrees_with_the_specification() {
-    pass_with_cfg_mc("mc-tests", &["--test", "conformance"], Threads::Coroutines);
+    let [config, setting] = AS_FOR_USERS;
+    pass_with_cfg_mc("mc-tests", &[config, setting, "--test", "conformance"], Threads::Coroutines);
 }

@@ -1,5 +1,6 @@
 //! The real `cargo-mc` on the packages of `fixtures/`: what it prints, writes and exits with. And what else runs cargo: while one test waits
 //! for the folder that another one compiles into, a third one compiles elsewhere.
+#![cfg(not(mc))]
 
 mod bad_input;
 mod building;
@@ -28,6 +29,9 @@ mod verdicts;
 use mc_runtime::options::Threads;
 use mc_tests::checked::run_tests;
 use mc_tests::fixture::{Fixture, Run};
+
+/// The shims are compiled as `cargo mc` has them compiled: unoptimised code leaves values on the stack that nobody uses any more, so that no round of a loop is like another.
+const AS_FOR_USERS: [&str; 2] = ["--config", "profile.dev.package.mc-shims.opt-level=3"];
 
 /// A fresh copy of a fixture.
 fn fixture(name: &str) -> Fixture {

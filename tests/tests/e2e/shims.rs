@@ -2,11 +2,7 @@
 
 use mc_runtime::options::Threads;
 
-use crate::pass_with_cfg_mc;
-
-/// For cases by the hundred, which take ten times as long to compile otherwise. What counts the executions of loops is compiled as the library is for users: unoptimised code leaves
-/// values on the stack that nobody uses any more, so that no round is like another.
-const UNOPTIMISED: [&str; 2] = ["--config", "profile.dev.package.mc-shims.opt-level=0"];
+use crate::{AS_FOR_USERS, pass_with_cfg_mc};
 
 fn pass(options: &[&str], targets: &[&str], threads: Threads) {
     let features = ["--features", "parking_lot,parking_lot_arc_lock"];
@@ -15,16 +11,22 @@ fn pass(options: &[&str], targets: &[&str], threads: Threads) {
     pass_with_cfg_mc("mc-shims", &arguments, threads);
 }
 
+/// Of what counts the executions of loops. Cases by the hundred would take ten times as long to compile with them.
+fn counting_options() -> [&'static str; 3] {
+    let [config, setting] = AS_FOR_USERS;
+    [config, setting, "--lib"]
+}
+
 #[test]
 fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
     let counting = ["checked", "traps", "awaits", "retries", "random_loops", "random_polls", "random_retries"];
-    pass(&["--lib"], &counting, Threads::Coroutines);
+    pass(&counting_options(), &counting, Threads::Coroutines);
     let cases = ["beyond_std", "parity", "symmetry", "loom", "loom_names", "parking_lot"];
-    pass(&UNOPTIMISED, &cases, Threads::Coroutines);
+    pass(&[], &cases, Threads::Coroutines);
 }
 
 #[test]
 fn they_pass_them_on_threads_of_the_operating_system() {
-    pass(&["--lib"], &["checked", "traps", "awaits", "retries"], Threads::Os);
-    pass(&UNOPTIMISED, &["symmetry", "parking_lot"], Threads::Os);
+    pass(&counting_options(), &["checked", "traps", "awaits", "retries"], Threads::Os);
+    pass(&[], &["symmetry", "parking_lot"], Threads::Os);
 }
