@@ -332,15 +332,19 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     /// About how many executions there are, by probes with an engine of their own.
-    fn probe(&self) -> Option<f64> {
+    fn probe(&mut self) -> Option<f64> {
         if self.engine.guide.decides() {
             return None;
         }
+        // Each engine knows only what its own last execution has left in statics.
+        self.engine.put_back();
         let options =
             Options { strategy: Strategy::Dfs, queue_limit: None, snapshots: Some(0), ..self.engine.options.clone() };
         let mut prober = engine(&options);
         prober.take_knowledge(&self.engine);
-        estimate(&mut prober, &self.body)
+        let estimate = estimate(&mut prober, &self.body);
+        prober.put_back();
+        estimate
     }
 
     /// Goes to the next execution, if there is one.

@@ -62,7 +62,7 @@ impl Order<'_> {
 }
 
 impl Engine {
-    /// The check is over: statics hold what they held before it.
+    /// The check is over, or another engine goes on: statics hold what they held before.
     pub(crate) fn put_back(&mut self) {
         self.locations.reset();
     }

@@ -210,3 +210,19 @@ fn cells_have_their_first_value() {
     cells_begin_anew::<false>();
     cells_begin_anew::<true>();
 }
+
+#[test]
+fn an_estimate_of_how_many_executions_there_are_leaves_nothing_in_them() {
+    static TURN: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
+    static FAILED: Counter = Counter::new(0);
+    static SLOW: std::sync::Once = std::sync::Once::new();
+    proved(1024, || {
+        // It is made when a second is over.
+        SLOW.call_once(|| std::thread::sleep(std::time::Duration::from_millis(1050)));
+        // Each execution leaves a mark in one of them, not the same one as the execution before.
+        let mark = TURN[mc::choose(0..1024) % 8].swap(1, Relaxed);
+        FAILED.fetch_add(mark, Relaxed);
+        assert_eq!(mark, 0);
+    });
+    assert_eq!(FAILED.load(Relaxed), 0, "in an execution that was made for the estimate");
+}
