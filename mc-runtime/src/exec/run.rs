@@ -334,9 +334,10 @@ impl Engine {
         };
     }
 
-    /// A panic that nobody caught reached the end of a thread's code.
+    /// A panic that nobody caught reached the end of a thread's code. Is it what `join` gives? What else ends a thread, such as a destructor of a thread-local,
+    /// would end the process.
     #[cold]
-    pub(crate) fn uncaught(&mut self, payload: &(dyn Any + Send)) {
+    pub(crate) fn uncaught(&mut self, payload: &(dyn Any + Send), joined: bool) {
         if self.probe.runs() {
             let _: Step<()> = self.fails_probe();
         }
@@ -351,7 +352,7 @@ impl Engine {
             None => (text.unwrap_or_else(|| "a panic with a payload that is no text".to_owned()), None),
         };
         let thread = self.current();
-        if thread != ThreadId::MAIN && self.options.allow_panics {
+        if joined && thread != ThreadId::MAIN && self.options.allow_panics {
             return;
         }
         self.record(Found { kind: FailureKind::Panic, message, thread, site });
@@ -384,7 +385,7 @@ fn thread_main(body: Option<Body>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
         std::hint::cold_path();
         if !payload.is::<Cut>() {
-            ops::with_engine(|e| e.uncaught(&*payload));
+            ops::with_engine(|e| e.uncaught(&*payload, false));
         }
         // A payload may be anything, and its destructor may panic again.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));

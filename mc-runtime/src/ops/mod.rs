@@ -281,8 +281,16 @@ pub fn caught(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     if payload.is::<Cut>() {
         std::panic::resume_unwind(payload);
     }
-    with_engine(|e| e.uncaught(&*payload));
+    with_engine(|e| e.uncaught(&*payload, true));
     payload
+}
+
+/// As [`caught`], of what nobody is given: the panic of a destructor that runs when the thread has its result, which a test cannot allow.
+pub fn caught_at_end(payload: Box<dyn Any + Send>) {
+    if payload.is::<Cut>() {
+        std::panic::resume_unwind(payload);
+    }
+    with_engine(|e| e.uncaught(&*payload, false));
 }
 
 /// Is the calling thread (of the test, not of the operating system) unwinding? As `std::thread::panicking`.

@@ -8,7 +8,7 @@ use mc::sync::atomic::AtomicUsize;
 use mc::thread;
 use mc_runtime::outcome::FailureKind::{Deadlock, Panic};
 
-use super::{fails, proved};
+use super::{allowing_panics, fails, fails_with, proved};
 
 struct Counts(Arc<AtomicUsize>);
 
@@ -61,6 +61,8 @@ fn a_destructor_that_panics_is_a_failure() {
     mc::thread_local!(static PANICS: RefCell<Option<Panics>> = const { RefCell::new(None) });
     fails(Panic, || PANICS.set(Some(Panics)));
     fails(Panic, || drop(thread::spawn(|| PANICS.set(Some(Panics))).join()));
+    // No `join` is given that panic: the process would end.
+    fails_with(&allowing_panics(), Panic, || drop(thread::spawn(|| PANICS.set(Some(Panics))).join()));
 }
 
 #[test]

@@ -354,3 +354,16 @@ fn who_unwinds_may_be_the_last_owner_or_not() {
     fails_with(&allowing_panics(), Panic, unwinds_as_an_owner::<1>);
     fails_with(&allowing_panics(), Panic, unwinds_as_an_owner::<2>);
 }
+
+#[test]
+fn a_result_that_nobody_takes_and_that_panics_is_a_failure() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("in the destructor of a result");
+        }
+    }
+    // Whoever drops it last, it is no panic of the thread's own code: the process would end.
+    fails_with(&allowing_panics(), Panic, || drop(thread::spawn(|| Panics)));
+    fails_with(&allowing_panics(), Panic, || drop(thread::spawn(|| panic_any(Panics))));
+}

@@ -141,7 +141,7 @@ fn run_all() {
                     // As std: a thread-local that panics while it is destroyed ends the process.
                     std::process::abort();
                 }
-                drop(ops::caught(payload));
+                ops::caught_at_end(payload);
             }
         }
     }
