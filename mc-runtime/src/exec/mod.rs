@@ -52,6 +52,7 @@ mod older;
 #[cfg(feature = "unmodified")]
 mod outside;
 mod overlap;
+pub(crate) mod panics;
 mod parts;
 mod plain;
 mod polls;
@@ -299,6 +300,7 @@ fn assert_heap(is_there: bool) {
 impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
+        panics::tell_apart();
         let heap = own_heap.then(|| Heap::of(&options)).flatten().map(Box::new);
         #[cfg(feature = "unmodified")]
         assert_heap(heap.is_some());
@@ -487,8 +489,8 @@ impl Engine {
 
     /// Is the running thread itself unwinding, given that std says that somebody is?
     pub(crate) fn current_is_unwinding(&self) -> bool {
-        // Only where coroutines share a thread, and another is suspended in the middle of unwinding, can std mean that one.
-        let own = self.options.threads == Threads::Os;
+        // Only where coroutines share a count, and another is suspended in the middle of unwinding, can std mean that one.
+        let own = self.options.threads == Threads::Os || panics::are_told_apart();
         own || self.unwinding_suspended == 0 || self.threads.me_ref().panicked.is_some()
     }
 }

@@ -1,7 +1,7 @@
 //! How an operation finds the engine, and waits: the only place that reaches it through a thread-local.
 
 use crate::exec::arena::{self, Heap};
-use crate::exec::{Engine, Step};
+use crate::exec::{Engine, Step, panics};
 use std::cell::Cell;
 use std::ptr;
 
@@ -171,8 +171,13 @@ pub(crate) fn suspend() {
         std::hint::cold_path();
         with_engine(|e| e.unwinding_suspended += 1);
     }
+    let panics = if waiting_to_unwind { panics::take() } else { 0 };
     // SAFETY: the suspender of the running thread, which has not ended.
     unsafe { suspender.suspend() };
+    if panics > 0 {
+        std::hint::cold_path();
+        panics::give_back(panics);
+    }
     with_engine(Engine::return_to_round);
     if waiting_to_unwind {
         std::hint::cold_path();

@@ -326,6 +326,59 @@ fn a_lock_is_poisoned_by_whoever_unwinds_without_a_hook_beside_another_that_wait
     });
 }
 
+#[test]
+fn a_lock_is_not_poisoned_because_another_thread_unwinds_after_one_has_caught_a_panic() {
+    holds_with(&allowing_panics(), || {
+        let (mutex, unwinds) = (Mutex::new(()), AtomicBool::new(false));
+        thread::scope(|scope| {
+            assert!(catch_unwind(|| panic!("caught")).is_err());
+            let guard = mutex.lock().unwrap();
+            let other = scope.spawn(|| {
+                let _locks = AtEnd(|| {
+                    unwinds.store(true, Release);
+                    assert!(mutex.lock().is_ok());
+                });
+                panic!("wrong");
+            });
+            while !unwinds.load(Acquire) {}
+            assert!(!thread::panicking());
+            drop(guard);
+            assert!(other.join().is_err() && !mutex.is_poisoned());
+        });
+    });
+}
+
+#[test]
+fn two_threads_may_unwind_at_once_without_a_hook() {
+    holds_with(&allowing_panics(), || {
+        let (mutex, turn) = (Mutex::new(()), AtomicUsize::new(0));
+        let unwinds = |in_between: &dyn Fn()| {
+            let unwound = catch_unwind(AssertUnwindSafe(|| {
+                let _then = AtEnd(in_between);
+                resume_unwind(Box::new(()));
+            }));
+            assert!(unwound.is_err());
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                unwinds(&|| {
+                    turn.store(1, Release);
+                    while turn.load(Acquire) == 1 {}
+                });
+                turn.store(3, Release);
+            });
+            while turn.load(Acquire) == 0 {}
+            unwinds(&|| {
+                assert!(thread::panicking());
+                let _guard = mutex.lock();
+                turn.store(2, Release);
+                while turn.load(Acquire) == 2 {}
+            });
+            assert!(!thread::panicking() && mutex.lock().is_ok());
+        });
+    });
+}
+
 /// `NOT`: who is said not to be the last owner, 1 for main.
 fn unwinds_as_an_owner<const NOT: usize>() {
     mc::thread_local! { static WHO: Cell<usize> = const { Cell::new(0) }; }
