@@ -8,6 +8,7 @@ use crate::explore::Reading;
 use crate::graph::Site;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation};
+use crate::ops::OWNER_ORDER;
 use crate::options::Options;
 use crate::outcome::FailureKind;
 use crate::schedule::{Change, Digest, Schedule, Turns};
@@ -392,6 +393,10 @@ impl Engine {
     /// The running thread does something else than before.
     #[cold]
     pub(super) fn not_the_same<T>(&mut self, before: &str, now: &str, site: Site) -> Step<T> {
+        // As long as that is no event, it may be another owner than before who drops a value.
+        if self.me_ref().acquired().next().is_some() && !self.has_learned(OWNER_ORDER) {
+            return self.learn_now(OWNER_ORDER);
+        }
         let message = format!(
             "the test does not do the same each time: {} {before} before, and {now} now\n\
              The usual suspects: the time, random numbers, the order of a hash map, addresses, state that is left over from an earlier execution.",

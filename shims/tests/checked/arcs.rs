@@ -262,3 +262,49 @@ fn a_destructor_that_asks_where_it_runs_runs_in_each_thread() {
         thread.join().unwrap();
     });
 }
+
+/// In all executions before, an owner is there for ever. Then that one goes first, and another thread drops the value where it went on before.
+#[test]
+fn who_drops_a_value_that_was_not_dropped_before_is_learned() {
+    struct Tells(Arc<mc::sync::atomic::AtomicUsize>);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            self.0.fetch_add(3, Relaxed);
+        }
+    }
+    fn waits() {
+        thread::park_timeout(std::time::Duration::from_millis(2));
+    }
+    let body: fn() = || {
+        let told = Arc::new(mc::sync::atomic::AtomicUsize::new(0));
+        let (shared, mutex) = (Arc::new(Tells(told.clone())), Arc::new(Mutex::new(0)));
+        let (first, second, third) = (shared.clone(), shared.clone(), shared.clone());
+        let (one, other) = (mutex.clone(), mutex.clone());
+        let under = |mutex: Arc<Mutex<usize>>, shared| {
+            let mut guard = mutex.lock().unwrap();
+            *guard += 1;
+            drop::<Arc<Tells>>(shared);
+        };
+        let first = thread::spawn(move || {
+            under(one, first);
+            waits();
+        });
+        let second = thread::spawn(move || {
+            let _second = second;
+            thread::park();
+        });
+        let third = thread::spawn(move || {
+            under(other, third);
+            thread::spawn(waits).join().unwrap();
+        });
+        drop(shared);
+        [first, second, third].into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(told.load(Relaxed), 3);
+    };
+    let options =
+        mc_runtime::options::Options { memory_model: mc_runtime::options::MemoryModel::Tso, ..Default::default() };
+    for outcome in [check(body), super::check_with(&options, body)] {
+        let kinds: Vec<_> = outcome.failures.iter().map(|failure| failure.kind).collect();
+        assert_eq!(kinds, [FailureKind::Deadlock], "{outcome:?}");
+    }
+}
