@@ -21,7 +21,7 @@ fn counting_options() -> [&'static str; 3] {
 fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
     let counting = ["checked", "traps", "awaits", "retries", "random_loops", "random_polls", "random_retries"];
     pass(&counting_options(), &counting, Threads::Coroutines);
-    let cases = ["beyond_std", "parity", "symmetry", "loom", "loom_names", "parking_lot"];
+    let cases = ["beyond_std", "parity", "random_shims", "symmetry", "loom", "loom_names", "parking_lot"];
     pass(&[], &cases, Threads::Coroutines);
 }
 
