@@ -288,22 +288,21 @@ pub(crate) struct Engine {
     has_seen_counts: bool,
 }
 
-/// By its heap the code of a test is told from the checker's.
-#[cfg(feature = "unmodified")]
-fn assert_heap(is_there: bool) {
+/// The heap of the test, if its code allocates on one of its own.
+fn heap_of(options: &Options, own_heap: bool) -> Option<Box<Heap>> {
+    let heap = own_heap.then(|| Heap::of(options)).flatten();
+    #[cfg(feature = "unmodified")]
     assert!(
-        is_there || !crate::instrumentation::is_on_in_std(),
+        heap.is_some() || !crate::instrumentation::is_on_in_std(),
         "the address space for the heap of a test cannot be had, by which its code is told from the checker's"
     );
+    heap.map(Box::new)
 }
 
 impl Engine {
     /// An engine for one test. With `own_heap`, [`arena::Allocator`] is the global allocator.
     pub(crate) fn new(options: Options, guide: Guide, own_heap: bool) -> Self {
         panics::tell_apart();
-        let heap = own_heap.then(|| Heap::of(&options)).flatten().map(Box::new);
-        #[cfg(feature = "unmodified")]
-        assert_heap(heap.is_some());
         Engine {
             turn: guide::turn(&options),
             explorer: Explorer::new(options.memory_model, Frontier::new(&options)),
@@ -316,7 +315,7 @@ impl Engine {
             alike: symmetry::Alike::default(),
             progress: Arc::default(),
             assumes: false,
-            heap,
+            heap: heap_of(&options, own_heap),
             tainted: false,
             statics: Vec::new(),
             stack: Bounds::default(),
