@@ -72,11 +72,16 @@ fn cell(out: &mut String, row: &Row, text: &str, between: usize, style: Style) {
     out.push('\n');
 }
 
+/// Without its middle, if it is too long: what an operation came to stands at its end.
 fn clipped(text: &str) -> String {
-    if count(text) <= WIDEST {
+    let len = count(text);
+    if len <= WIDEST {
         return text.to_owned();
     }
-    text.chars().take(WIDEST - 1).chain(['…']).collect()
+    let result = text.rfind(" = ").map_or(0, |at| count(&text[at..]));
+    let end = if result <= WIDEST / 2 { result } else { 0 };
+    let (first, last) = (text.chars().take(WIDEST - 1 - end), text.chars().skip(len - end));
+    first.chain(['…']).chain(last).collect()
 }
 
 fn count(text: &str) -> usize {
@@ -85,4 +90,20 @@ fn count(text: &str) -> usize {
 
 fn blanks(width: usize) -> String {
     " ".repeat(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_keeps_its_result() {
+        let long = "a_queue_with_a_long_name.compare_exchange(0, 1, ";
+        let cut = clipped(&format!("{long}Acquire, Relaxed) = Err(17)"));
+        assert_eq!((cut.as_str(), count(&cut)), ("a_queue_with_a_long_name.compare_exch… = Err(17)", WIDEST));
+        assert_eq!(clipped(&long.repeat(2)), format!("{}…", &long[..WIDEST - 1]));
+        let result = format!(" = Ok(\"{}\")", "é".repeat(40));
+        assert_eq!(clipped(&format!("{long}{result}")), format!("{}…", &long[..WIDEST - 1]), "the result is longer");
+        assert_eq!(clipped("x.load(Acquire) = 1"), "x.load(Acquire) = 1");
+    }
 }
