@@ -348,3 +348,38 @@ fn that_all_senders_are_gone_orders_nothing() {
         shared.0.with_mut(|_| ());
     });
 }
+
+/// Likewise, also where a sender may have to wait for room.
+#[test]
+fn that_the_receiver_is_gone_orders_nothing() {
+    fails(FailureKind::DataRace, || {
+        let (sender, receiver) = sync_channel(1);
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        // More than there is room for at once: from the first execution on, room is what is counted.
+        for number in 0..2 {
+            sender.send(number).unwrap();
+            assert_eq!(receiver.recv(), Ok(number));
+        }
+        let thread = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(receiver);
+        });
+        if sender.send(2).is_err() {
+            shared.0.with_mut(|_| ());
+        }
+        thread.join().unwrap();
+    });
+    proved(1, || {
+        let (sender, receiver) = sync_channel(0);
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(receiver);
+        });
+        assert!(sender.send(2).is_err());
+        shared.0.with_mut(|_| ());
+        thread.join().unwrap();
+    });
+}

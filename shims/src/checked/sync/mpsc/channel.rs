@@ -342,7 +342,9 @@ impl<T> Channel<T> {
     /// The receiver goes: what was sent is dropped, what is sent from now on is refused.
     #[track_caller]
     pub(super) fn end(&self) {
-        self.word.rmw(Rmw::Or, GONE, Release, Label::ChannelGone);
+        // std's sender may see the end by a relaxed load; that of a rendezvous sees it under a lock.
+        let order = if self.room == Room::Rendezvous { Release } else { Relaxed };
+        self.word.rmw(Rmw::Or, GONE, order, Label::ChannelGone);
         let last = self.tail().last;
         while !ptr::eq(self.head(), last.as_ptr())
             && self.head().next_is.wait(NEXT, Acquire, Label::ChannelGone) == MESSAGE
