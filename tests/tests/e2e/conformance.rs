@@ -6,6 +6,5 @@ use crate::{AS_FOR_USERS, pass_with_cfg_mc};
 
 #[test]
 fn the_engine_agrees_with_the_specification() {
-    let [config, setting] = AS_FOR_USERS;
-    pass_with_cfg_mc("mc-tests", &[config, setting, "--test", "conformance"], Threads::Coroutines);
+    pass_with_cfg_mc("mc-tests", &[AS_FOR_USERS, "--test", "conformance"], Threads::Coroutines);
 }

@@ -31,7 +31,7 @@ use mc_tests::checked::run_tests;
 use mc_tests::fixture::{Fixture, Run};
 
 /// The shims are compiled as `cargo mc` has them compiled: unoptimised code leaves values on the stack that nobody uses any more, so that no round of a loop is like another.
-const AS_FOR_USERS: [&str; 2] = ["--config", "profile.dev.package.mc-shims.opt-level=3"];
+const AS_FOR_USERS: &str = "--config=profile.dev.package.mc-shims.opt-level=3";
 
 /// A fresh copy of a fixture.
 fn fixture(name: &str) -> Fixture {

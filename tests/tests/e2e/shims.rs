@@ -11,22 +11,19 @@ fn pass(options: &[&str], targets: &[&str], threads: Threads) {
     pass_with_cfg_mc("mc-shims", &arguments, threads);
 }
 
-/// Of what counts the executions of loops. Cases by the hundred would take ten times as long to compile with them.
-fn counting_options() -> [&'static str; 3] {
-    let [config, setting] = AS_FOR_USERS;
-    [config, setting, "--lib"]
-}
+/// For what counts the executions of loops. Cases by the hundred would take ten times as long to compile with them.
+const COUNTING: [&str; 2] = [AS_FOR_USERS, "--lib"];
 
 #[test]
 fn the_checked_types_pass_their_tests_when_compiled_with_cfg_mc() {
     let counting = ["checked", "traps", "awaits", "retries", "random_loops", "random_polls", "random_retries"];
-    pass(&counting_options(), &counting, Threads::Coroutines);
+    pass(&COUNTING, &counting, Threads::Coroutines);
     let cases = ["beyond_std", "parity", "random_shims", "symmetry", "loom", "loom_names", "parking_lot"];
     pass(&[], &cases, Threads::Coroutines);
 }
 
 #[test]
 fn they_pass_them_on_threads_of_the_operating_system() {
-    pass(&counting_options(), &["checked", "traps", "awaits", "retries"], Threads::Os);
+    pass(&COUNTING, &["checked", "traps", "awaits", "retries"], Threads::Os);
     pass(&[], &["symmetry", "parking_lot"], Threads::Os);
 }

@@ -13,7 +13,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
@@ -214,6 +214,11 @@ impl<T> Channel<T> {
         });
     }
 
+    /// Of what tells one end that the other one is gone: std's may see that by a relaxed load; those of a rendezvous see it under a lock.
+    fn order_of_an_end(&self) -> Ordering {
+        if self.room == Room::Rendezvous { Release } else { Relaxed }
+    }
+
     /// One sender more.
     #[track_caller]
     pub(super) fn add_sender(&self) {
@@ -232,8 +237,7 @@ impl<T> Channel<T> {
     pub(super) fn remove_sender(&self) {
         if sees_senders() {
             if self.senders.rmw(Rmw::Sub, 1, AcqRel, Label::ChannelDrop) == 1 {
-                // std's receiver may see the end by a relaxed load; that of a rendezvous sees it under a lock.
-                let order = if self.room == Room::Rendezvous { Release } else { Relaxed };
+                let order = self.order_of_an_end();
                 self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelDrop);
                 let last = self.tail().last;
                 // SAFETY: a node is freed only after its `next_is` was set: here, since there are no other senders.
@@ -342,9 +346,7 @@ impl<T> Channel<T> {
     /// The receiver goes: what was sent is dropped, what is sent from now on is refused.
     #[track_caller]
     pub(super) fn end(&self) {
-        // std's sender may see the end by a relaxed load; that of a rendezvous sees it under a lock.
-        let order = if self.room == Room::Rendezvous { Release } else { Relaxed };
-        self.word.rmw(Rmw::Or, GONE, order, Label::ChannelGone);
+        self.word.rmw(Rmw::Or, GONE, self.order_of_an_end(), Label::ChannelGone);
         let last = self.tail().last;
         while !ptr::eq(self.head(), last.as_ptr())
             && self.head().next_is.wait(NEXT, Acquire, Label::ChannelGone) == MESSAGE
