@@ -59,6 +59,7 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ChannelRecv => "Receiver::recv",
         Label::ChannelTryRecv => "Receiver::try_recv",
         Label::ChannelRoom => "channel has room",
+        Label::ChannelPlace => "place in the channel",
         Label::ChannelClone => "Sender::clone",
         Label::ChannelDrop => "Sender dropped",
         Label::ChannelGone => "Receiver dropped",

@@ -72,12 +72,15 @@ def send(messages):
 
 
 # `sync_channel(1)`: how many messages more than there is room for at first.
-MAKE_ROOM = add("w", 1, "rlx")
+def make_room(n):
+    """The n-th message was received: whoever takes its place comes after that."""
+    return store(f"p{n}", 1, "rel") + add("w", 1, "rlx")
 
 
 def send_bounded(n):
     """The n-th message of the only sender; there is room for one."""
-    return wait("w", {0: -1}, "rlx") + add(f"n{n}", 1, "rel")
+    place = wait(f"p{n - 1}", {1: 1}, "acq") if n > 0 else []
+    return wait("w", {0: -1}, "rlx") + place + add(f"n{n}", 1, "rel")
 
 
 # `sync_channel(0)`: 1 if the receiver is here. A sender waits for it.
@@ -121,7 +124,7 @@ STD = {
     "Condvar::wait_timeout": [READY + NOTIFY, waits(choose(2, "t") + when("t", 0, SLEEP) + when("t", 1, GIVE_UP))],
     "mpsc::channel": [send(2), send(2), receive(0) + receive(1)],
     "mpsc::channel, two each": [send(4) + send(4), send(4) + send(4), sum(map(receive, range(4)), [])],
-    "mpsc::sync_channel": [send_bounded(0) + send_bounded(1), receive(0, MAKE_ROOM) + receive(1, MAKE_ROOM)],
+    "mpsc::sync_channel": [send_bounded(0) + send_bounded(1), receive(0, make_room(0)) + receive(1, make_room(1))],
     "mpsc::sync_channel without room": [HERE + receive(0) + HERE + receive(1), send_met(0) + send_met(1)],
     "mpsc::Sender of two, dropped": [DROP_SENDER, DROP_SENDER, receive(0)],
     "thread::park": [UNPARK, PARK],

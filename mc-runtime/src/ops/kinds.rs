@@ -169,6 +169,7 @@ pub enum Label {
     ChannelRecv,
     ChannelTryRecv,
     ChannelRoom,
+    ChannelPlace,
     ChannelClone,
     ChannelDrop,
     ChannelGone,

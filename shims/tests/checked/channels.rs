@@ -48,6 +48,30 @@ fn who_waits_for_room_comes_after_what_the_receiver_did_before_it_made_it() {
     });
 }
 
+/// Its place is that of the first message, so what the receiver does before it takes the second one need not have come before, even if the second was taken first.
+#[test]
+fn a_send_comes_only_after_the_receive_that_freed_its_place() {
+    static SEEN: [Counter; 4] = [const { Counter::new(0) }; 4];
+    let seen = results(&SEEN, || {
+        let (sender, receiver) = sync_channel(2);
+        let flag = Arc::new(AtomicUsize::new(0));
+        let theirs = flag.clone();
+        let thread = thread::spawn(move || {
+            for number in 0..3 {
+                sender.send(number).unwrap();
+            }
+            theirs.load(Relaxed)
+        });
+        assert_eq!(receiver.recv(), Ok(0));
+        flag.store(1, Relaxed);
+        assert_eq!(receiver.recv(), Ok(1));
+        let comes_later = receiver.try_recv().is_err();
+        let saw = thread.join().unwrap();
+        SEEN[usize::from(comes_later) * 2 + saw].fetch_add(1, Plain);
+    });
+    assert_eq!(seen, [true; 4]);
+}
+
 #[test]
 fn messages_of_several_senders_come_in_every_order() {
     // 2! orders of two messages, and nothing else: when each is received makes no difference.
@@ -364,6 +388,21 @@ fn that_the_receiver_is_gone_orders_nothing() {
         let thread = thread::spawn(move || {
             theirs.0.with_mut(|_| ());
             drop(receiver);
+        });
+        if sender.send(2).is_err() {
+            shared.0.with_mut(|_| ());
+        }
+        thread.join().unwrap();
+    });
+    // Nor where the receiver made room before it went.
+    fails(FailureKind::DataRace, || {
+        let (sender, receiver) = sync_channel(1);
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        sender.send(1).unwrap();
+        let thread = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            assert_eq!(receiver.recv(), Ok(1));
         });
         if sender.send(2).is_err() {
             shared.0.with_mut(|_| ());

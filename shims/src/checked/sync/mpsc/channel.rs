@@ -12,6 +12,7 @@
 //! for, and who was the last sender matters when a receiver comes to a channel without messages.
 
 use std::cell::{Cell, UnsafeCell};
+use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,6 +84,8 @@ impl<T> Node<T> {
 struct Tail<T> {
     last: NonNull<Node<T>>,
     sent: usize,
+    /// Of a bounded channel: for each message that was received, and whose place was not taken again, a word that says so.
+    places: VecDeque<Box<Word32>>,
     /// The node after which the receiver waits, if it does.
     awaited: *const Node<T>,
     /// The last sender went, and that was no event.
@@ -121,6 +124,7 @@ unsafe impl<T: Send> Sync for Channel<T> {}
 impl<T> Channel<T> {
     pub(super) fn new(room: Room) -> Self {
         let stub = Node::boxed(None);
+        let tail = Tail { last: stub, sent: 0, places: VecDeque::new(), awaited: ptr::null(), closed: false };
         let word = match room {
             Room::Bounded(bound) => bound * ONE,
             Room::Counted(_) | Room::Rendezvous => 0,
@@ -129,7 +133,7 @@ impl<T> Channel<T> {
             word: Word32::new(word),
             senders: Word32::new(1),
             room,
-            tail: Mutex::new(Tail { last: stub, sent: 0, awaited: ptr::null(), closed: false }),
+            tail: Mutex::new(tail),
             head: UnsafeCell::new(stub),
             received: Cell::new(0),
             ended: Cell::new(false),
@@ -148,7 +152,7 @@ impl<T> Channel<T> {
             Room::Bounded(_) => {
                 let test = Test::Not { mask: !CLOSED, unwanted: 0 };
                 let update = Update::KeepAdd { keep: !0, add: ONE.wrapping_neg() };
-                self.word.wait(Guard { test, update }, Acquire, Label::ChannelSend)
+                self.word.wait(Guard { test, update }, Relaxed, Label::ChannelSend)
             }
             Room::Rendezvous => {
                 let test = Test::Not { mask: GONE | WAITING | POLLING, unwanted: 0 };
@@ -182,7 +186,8 @@ impl<T> Channel<T> {
                 return Err((value, Refused::Full));
             }
             // `WAITING` is taken back, or room for one.
-            match self.word.compare_exchange(room, room - ONE, Acquire, Relaxed, Label::ChannelSend) {
+            let order = if self.room == Room::Rendezvous { Acquire } else { Relaxed };
+            match self.word.compare_exchange(room, room - ONE, order, Relaxed, Label::ChannelSend) {
                 Ok(_) => break,
                 Err(found) => room = found,
             }
@@ -198,6 +203,10 @@ impl<T> Channel<T> {
         // SAFETY: boxed just now, and not linked yet.
         ops::leave_clock(unsafe { node.as_ref() }.next_is.at());
         let mut tail = self.tail();
+        let place = match self.room {
+            Room::Bounded(bound) if tail.sent >= bound as usize => tail.places.pop_front(),
+            _ => None,
+        };
         let before = std::mem::replace(&mut tail.last, node);
         tail.sent += 1;
         let over = matches!(self.room, Room::Counted(limit) if tail.sent > limit);
@@ -207,6 +216,12 @@ impl<T> Channel<T> {
         drop(tail);
         if over {
             ops::learn(FULL_KEY);
+        }
+        // Whoever sends comes after the receive that freed its place, as with std's channel, though std does not promise it: not after later ones.
+        if let Some(place) = place {
+            ops::with_clocks(place.at(), size_of::<Word32>(), || {
+                place.wait(NEXT, Acquire, Label::ChannelPlace);
+            });
         }
         // That the node was made before is known by its place in the list. It must not order anything else: sends of different threads are not ordered.
         ops::with_clocks(before.next_is.at(), size_of::<Word32>(), || {
@@ -300,8 +315,11 @@ impl<T> Channel<T> {
         }
         let value = self.take()?;
         if let Room::Bounded(_) = self.room {
-            // Whoever sends into the room comes after what made it, as with std's channel, though std does not promise it.
-            self.word.rmw(Rmw::Add, ONE, Release, Label::ChannelRoom);
+            let place = Box::new(Word32::new(0));
+            ops::leave_clock(place.at());
+            place.store(1, Release, Label::ChannelPlace);
+            self.tail().places.push_back(place);
+            self.word.rmw(Rmw::Add, ONE, Relaxed, Label::ChannelRoom);
         }
         Some(value)
     }
