@@ -7,7 +7,11 @@ impl Thread {
     /// Time passes.
     pub(crate) fn sleep(&mut self, time: Duration) {
         self.clock = self.clock.saturating_add(time);
-        self.sleeps.push((self.position as u32, self.clock));
+        let now = (self.position as u32, self.clock);
+        match self.sleeps.last_mut() {
+            Some(last) if last.0 == now.0 => *last = now,
+            _ => self.sleeps.push(now),
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
-use mc::sync::{Arc, Mutex};
+use mc::sync::{Arc, Condvar, Mutex};
 use mc::thread::{self, JoinHandle};
-use mc_runtime::outcome::FailureKind::{Deadlock, Panic};
+use mc::time::Duration;
+use mc_runtime::outcome::FailureKind::{Deadlock, Livelock, Panic};
 
 use super::{allowing_panics, fails, fails_with, holds_with, proved};
 
@@ -222,6 +223,23 @@ fn a_scope_panics_when_a_thread_of_it_did_that_nobody_joined() {
         let body = || thread::scope(|scope| drop(scope.spawn(|| panic!("wrong"))));
         assert!(catch_unwind(body).is_err());
         thread::scope(|scope| drop(scope.spawn(|| panic!("wrong")).join()));
+    });
+}
+
+#[test]
+fn a_destructor_that_waits_again_and_again_does_not_keep_a_livelock_from_being_cut() {
+    fails(Livelock, || {
+        let (lock, condvar) = (Mutex::new(false), Condvar::new());
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            let _waits = AtEnd(|| {
+                let mut there = lock.lock().unwrap();
+                while !*there {
+                    there = condvar.wait_timeout(there, Duration::from_secs(1)).unwrap().0;
+                }
+            });
+            resume_unwind(Box::new(()));
+        }));
+        assert!(unwound.is_err());
     });
 }
 
