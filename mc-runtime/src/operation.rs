@@ -270,6 +270,18 @@ impl Operation {
         self.code == Code::Choose && self.label == Label::SpuriousFailure
     }
 
+    /// Is it a choice of `value` that a round of a loop may make, and the next one just as well?
+    #[inline]
+    pub(crate) fn may_repeat(&self, value: u64) -> bool {
+        self.code == Code::Choose
+            && match self.label {
+                Label::SpuriousFailure => true,
+                Label::SpuriousWakeup => value == 0,
+                Label::TimeOut => value != 0,
+                _ => false,
+            }
+    }
+
     /// The ordering that counts: that of the failure for a compare-exchange that does not write.
     pub(crate) fn order(&self, writes: bool) -> Order {
         if self.code == Code::CompareExchange && !writes { self.failure } else { self.order }

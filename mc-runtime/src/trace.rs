@@ -65,6 +65,7 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ChannelGone => "Receiver dropped",
         Label::SpuriousWakeup => "woken for no reason",
         Label::SpuriousFailure => "fails for no reason",
+        Label::TimeOut => "the time is over",
         Label::AddressReuse => "gets freed memory again",
     }
 }
@@ -192,6 +193,7 @@ impl Engine {
             Code::Choose => match (event.operation.label, event.value) {
                 (Label::SpuriousWakeup, 0) => text = "not woken for no reason".to_owned(),
                 (Label::SpuriousFailure, 0) => text = "does not fail for no reason".to_owned(),
+                (Label::TimeOut, 0) => text = "the time is not over".to_owned(),
                 (Label::AddressReuse, 0) => text = "gets new memory".to_owned(),
                 (Label::Atomic, value) => text = format!("choose among {} = {value}", event.operation.a),
                 _ => {}

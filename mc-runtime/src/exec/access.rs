@@ -303,7 +303,7 @@ impl Engine {
             let rounds = &mut self.threads.me().rounds;
             if rounds.undone.is_followed() {
                 cold_path();
-                rounds.change(&self.explorer.graph, event);
+                rounds.change(&self.explorer.graph, id, event);
             } else {
                 rounds.clear_loads();
             }
@@ -409,8 +409,7 @@ impl Engine {
 pub(super) fn has_effect(graph: &Graph, event: &Event) -> bool {
     match event.operation.code {
         Code::Fence => false,
-        // It might have been chosen in a later round as well.
-        Code::Choose => !event.chooses_weak(),
+        Code::Choose => !event.operation.may_repeat(event.value),
         Code::ReadLock | Code::ReadUnlock => true,
         _ if event.reads() => event.writes && event.value != graph.value(event.location, event.rf),
         _ => true,

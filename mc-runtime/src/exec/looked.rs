@@ -1,10 +1,10 @@
 //! Rounds that undo what they do, see `polls`, when an execution is over: has anybody looked at what they do before it is undone, and are they stuck?
 
 use super::Engine;
+use super::polls::{UpdateAt, update_at};
 use super::undone::begins;
 use crate::ids::{EventId, LocationId, ThreadId};
 use crate::operation::{Code, Operation, UNDONE};
-use crate::place::Place;
 
 impl Engine {
     /// The execution is over. Has somebody looked at what a round does before that was undone? Then such rounds are not left out from now on.
@@ -23,12 +23,17 @@ impl Engine {
             let by_others = |(write, other): &(EventId, EventId)| !write.is_init() && write.thread != other.thread;
             seen.extend(pairs.chain(reads).filter(by_others).map(|(write, _)| write));
         }
-        let openings = seen.iter().map(|id| graph.event(*id)).filter(|event| begins(graph, event));
-        let mut refuted: Vec<_> = openings.filter_map(|event| event.site).filter(|s| polls.knows(Some(*s))).collect();
-        for thread in graph.ranks() {
-            for event in graph.thread(*thread).iter().filter(|event| event.writes && begins(graph, event)) {
-                refuted.extend(event.site.filter(|site| polls.varies(*site, event.value)));
-            }
+        let mut refuted = Vec::new();
+        for &id in graph.order() {
+            let event = graph.event(id);
+            let Some(update) = update_at(event).filter(|update| polls.knows(Some(*update)) && begins(graph, event))
+            else {
+                continue;
+            };
+            let wrote = event.writes.then_some(event.value);
+            let mut accesses = graph.mo(event.location).iter().chain(graph.reads(event.location));
+            let is_read = accesses.any(|id| !id.is_init() && !always_updates(&graph.event(*id).operation));
+            refuted.extend(polls.is_looked_at(update, wrote, seen.contains(&id), is_read).then_some(update));
         }
         for thread in graph.ranks().iter().copied() {
             let is_seen = self.passing(thread).any(|id| seen.contains(&id));
@@ -37,9 +42,9 @@ impl Engine {
         self.refute_polls(&refuted)
     }
 
-    fn refute_polls(&mut self, sites: &[Place]) -> bool {
-        sites.iter().for_each(|site| self.loops.polls.refute(*site));
-        !sites.is_empty()
+    fn refute_polls(&mut self, updates: &[UpdateAt]) -> bool {
+        updates.iter().for_each(|update| self.loops.polls.refute(*update));
+        !updates.is_empty()
     }
 
     /// Nobody can move. Could a thread that is stuck go on if it saw what another, which is stopped after a round that undid what it did, does in each?
@@ -87,8 +92,8 @@ impl Engine {
     }
 
     /// Where the round begins after which a thread is stopped, if that has undone what it did.
-    fn begin_of_round(&self, thread: ThreadId) -> Option<Place> {
-        self.explorer.graph.thread(thread)[self.undone_since(thread)?].site
+    fn begin_of_round(&self, thread: ThreadId) -> Option<UpdateAt> {
+        update_at(&self.explorer.graph.thread(thread)[self.undone_since(thread)?])
     }
 
     /// Does a thread that is stopped after a round which undid what it did look at what has changed since? What others do that are stopped so is undone, too.
@@ -114,4 +119,9 @@ impl Engine {
         let first = || self.round(thread).last().map(|first| first.index as usize);
         if is_stop { first() } else { None }
     }
+}
+
+/// Does it write whatever it reads, once it is made? (Only the checker's own locks and the like are used by nothing else.)
+fn always_updates(operation: &Operation) -> bool {
+    matches!(operation.code, Code::Rmw(_) | Code::Guarded(..))
 }

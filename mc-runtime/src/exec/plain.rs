@@ -48,8 +48,7 @@ impl Engine {
                 Err(step) => return step,
             }
         };
-        // That a weak compare-exchange fails might have been chosen in a later round as well.
-        if operation.code != Code::Fence && !operation.chooses_weak() {
+        if operation.code != Code::Fence && !operation.may_repeat(value) {
             self.me().rounds.clear();
         }
         self.executed_event(id);

@@ -13,15 +13,35 @@ use super::{Engine, Guide, Step};
 use crate::graph::Site;
 use crate::graph::event::Event;
 use crate::operation::{BY_CHANCE, Operation, UNDONE};
+use crate::ops::Label;
 use crate::place::Place;
 
-/// The updates of rounds that undo them, by their places in the code.
+/// An update in the code: where it is, and what, for a shim may make several at one place.
+pub(super) type UpdateAt = (Place, Label);
+
+/// That of an event.
+pub(super) fn update_at(event: &Event) -> Option<UpdateAt> {
+    Some((event.site?, event.operation.label))
+}
+
+/// The updates of rounds that undo them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Polls {
-    /// With what each writes, once that is known. (It must be the same each time: who sees one of a round that is left out could see one that is not.)
-    known: Vec<(Place, Option<u64>)>,
+    known: Vec<Poll>,
     /// Those that others look at. No round with one of them is left out.
-    refuted: Vec<Place>,
+    refuted: Vec<UpdateAt>,
+}
+
+/// What is known of one, from all executions.
+#[derive(Clone, Debug)]
+struct Poll {
+    update: UpdateAt,
+    /// What it has written first.
+    wrote: Option<u64>,
+    /// It has written something else, or another thread has read what it wrote, or written behind that.
+    differs: bool,
+    /// What it changes may be read, or written, other than by an update. (Who updates it comes before what undoes it, and then that undoes nothing.)
+    is_read: bool,
 }
 
 impl Polls {
@@ -31,26 +51,29 @@ impl Polls {
         !self.known.is_empty()
     }
 
-    pub(super) fn knows(&self, site: Site) -> bool {
-        site.is_some_and(|site| self.known.iter().any(|(known, _)| *known == site))
+    pub(super) fn knows(&self, update: Option<UpdateAt>) -> bool {
+        update.is_some_and(|update| self.known.iter().any(|known| known.update == update))
     }
 
-    pub(super) fn refute(&mut self, site: Place) {
-        self.known.retain(|(known, _)| *known != site);
-        if !self.refuted.contains(&site) {
-            self.refuted.push(site);
+    pub(super) fn refute(&mut self, update: UpdateAt) {
+        self.known.retain(|known| known.update != update);
+        if !self.refuted.contains(&update) {
+            self.refuted.push(update);
         }
     }
 
-    /// Is nothing known of the place?
-    fn is_new(&self, site: Place) -> bool {
-        !self.knows(Some(site)) && !self.refuted.contains(&site)
+    /// Is nothing known of it?
+    fn is_new(&self, update: UpdateAt) -> bool {
+        !self.knows(Some(update)) && !self.refuted.contains(&update)
     }
 
-    /// May the place always write another value?
-    pub(super) fn varies(&mut self, site: Place, value: u64) -> bool {
-        let Some((_, always)) = self.known.iter_mut().find(|(known, _)| *known == site) else { return false };
-        *always.get_or_insert(value) != value
+    /// One was made. Could somebody who looks at one of a round that is left out not look at one of a round that is not?
+    pub(super) fn is_looked_at(&mut self, update: UpdateAt, wrote: Option<u64>, is_seen: bool, is_read: bool) -> bool {
+        let Some(known) = self.known.iter_mut().find(|known| known.update == update) else { return false };
+        known.wrote = known.wrote.or(wrote);
+        known.differs |= is_seen || wrote.is_some() && wrote != known.wrote;
+        known.is_read |= is_read;
+        known.differs && known.is_read
     }
 }
 
@@ -77,23 +100,24 @@ impl Engine {
             let next = later.find(|next| next.writes || counts(next).is_some());
             begins(graph, event) && next.is_some_and(|next| undoes(event, next))
         };
-        let sites = last.iter().enumerate().filter(|known| is_undone(*known)).filter_map(|(_, event)| event.site);
-        let sites: Vec<Place> = sites.filter(|site| self.loops.polls.is_new(*site)).collect();
-        let often = |site: &Place| sites.iter().filter(|other| *other == site).count() >= OFTEN;
-        let site = sites.iter().copied().find(often)?;
-        Some(self.watches(site))
+        let updates =
+            last.iter().enumerate().filter(|known| is_undone(*known)).filter_map(|(_, event)| update_at(event));
+        let updates: Vec<UpdateAt> = updates.filter(|update| self.loops.polls.is_new(*update)).collect();
+        let often = |update: &UpdateAt| updates.iter().filter(|other| *other == update).count() >= OFTEN;
+        let update = updates.iter().copied().find(often)?;
+        Some(self.watches(update))
     }
 
     /// Whether others look at what is written there is noted from now on.
-    fn watches<T>(&mut self, site: Place) -> Step<T> {
-        self.loops.polls.known.push((site, None));
+    fn watches<T>(&mut self, update: UpdateAt) -> Step<T> {
+        self.loops.polls.known.push(Poll { update, wrote: None, differs: false, is_read: false });
         self.start_again()
     }
 
     /// The running thread comes to an access, and rounds are followed that undo what they do. Has it come back?
     #[inline(never)]
     pub(super) fn comes_to_poll(&mut self, arrival: Arrival<'_>) {
-        if !self.loops.polls.knows(Some(arrival.site)) || !may_begin(&arrival.asked.1) {
+        if !self.loops.polls.knows(Some((arrival.site, arrival.asked.1.label))) || !may_begin(&arrival.asked.1) {
             return;
         }
         self.find_shared();
@@ -117,10 +141,10 @@ impl Engine {
     fn watches_all(&mut self, position: usize) -> bool {
         let events = &self.explorer.graph.thread(self.current())[position..self.me_ref().position];
         let polls = &self.loops.polls;
-        let site = openings(&self.explorer.graph, events).map(|event| event.site).find(|site| !polls.knows(*site));
-        let Some(site) = site else { return true };
-        if let Some(site) = site.filter(|site| polls.is_new(*site)) {
-            let _: Step<()> = self.watches(site);
+        let unknown = openings(&self.explorer.graph, events).map(update_at).find(|update| !polls.knows(*update));
+        let Some(unknown) = unknown else { return true };
+        if let Some(update) = unknown.filter(|update| polls.is_new(*update)) {
+            let _: Step<()> = self.watches(update);
         }
         false
     }
@@ -144,8 +168,8 @@ impl Engine {
     /// The access at a place that is known is made now: where the thread may come back to.
     #[inline(never)]
     pub(super) fn begin_poll(&mut self, at: usize, operation: &Operation, site: Site, frame: &Frame) {
-        let Some(site) = site.filter(|_| self.loops.polls.knows(site) && may_begin(operation)) else { return };
-        if self.guide.decides() {
+        let Some(site) = site.filter(|_| may_begin(operation)) else { return };
+        if self.guide.decides() || !self.loops.polls.knows(Some((site, operation.label))) {
             return;
         }
         self.find_shared();

@@ -5,7 +5,7 @@ use super::round::{Arrival, Round};
 use super::spin::Rounds;
 use crate::graph::Graph;
 use crate::graph::event::Event;
-use crate::ids::LocationId;
+use crate::ids::{EventId, LocationId};
 use crate::operation::{Code, Operation};
 use std::hint::cold_path;
 
@@ -34,6 +34,7 @@ const FEW: usize = 8;
 #[derive(Debug)]
 struct Change {
     location: LocationId,
+    by: EventId,
     old: u64,
     /// What led to the old value happens before what the thread does next.
     acquires: bool,
@@ -124,7 +125,7 @@ impl Undone {
     }
 
     /// The thread has made an event that changes something. Can it be undone, or does it undo something itself?
-    fn change(&mut self, graph: &Graph, event: &Event) -> bool {
+    fn change(&mut self, graph: &Graph, id: EventId, event: &Event) -> bool {
         self.is_used = true;
         let own = self.open.iter().position(|change| change.location == event.location);
         if counts(event) == Some(false) {
@@ -132,13 +133,15 @@ impl Undone {
             return own.map(|own| self.open.remove(own)).is_some();
         }
         if let Some(own) = own {
-            let Change { old, acquires, .. } = self.open.remove(own);
-            return event.value == old && (event.updates() || acquires && event.order().releases());
+            let Change { by, old, acquires, .. } = self.open.remove(own);
+            // Where another has updated in between, it has seen what this thread did.
+            let closes = if event.updates() { event.rf == by } else { acquires && event.order().releases() };
+            return closes && event.value == old;
         }
         if may_begin(&event.operation) {
             let old = graph.value(event.location, event.rf);
             let (acquires, number) = (event.order().acquires(), self.made);
-            self.open.push(Change { location: event.location, old, acquires, number });
+            self.open.push(Change { location: event.location, by: id, old, acquires, number });
             self.made += 1;
             return true;
         }
@@ -154,8 +157,8 @@ impl Undone {
 impl Rounds {
     /// The thread has made an event that changes something: a round of loads is over.
     #[inline(never)]
-    pub(super) fn change(&mut self, graph: &Graph, event: &Event) {
-        if self.undone.change(graph, event) {
+    pub(super) fn change(&mut self, graph: &Graph, id: EventId, event: &Event) {
+        if self.undone.change(graph, id, event) {
             self.clear_loads();
         } else {
             self.clear();

@@ -175,5 +175,6 @@ pub enum Label {
     ChannelGone,
     SpuriousWakeup,
     SpuriousFailure,
+    TimeOut,
     AddressReuse,
 }

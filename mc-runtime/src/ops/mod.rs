@@ -120,6 +120,12 @@ pub fn choose(n: usize) -> Option<usize> {
     choose_as(n, Label::Atomic)
 }
 
+/// As [`choose`], of a thread that waits for so long at most. 0: the time is not over.
+#[track_caller]
+pub fn choose_time_out(n: usize) -> Option<usize> {
+    choose_as(n, Label::TimeOut)
+}
+
 #[track_caller]
 fn choose_as(n: usize, label: Label) -> Option<usize> {
     assert!(n > 0, "a choice among no values");

@@ -51,7 +51,7 @@ pub(super) fn wait(futex: *mut u32, value: u32, has_timeout: bool) -> Waited {
         word.rmw(Rmw::And, !both, Relaxed, Label::Park);
         return Waited::Changed;
     }
-    if has_timeout && ops::choose(2) == Some(1) {
+    if has_timeout && ops::choose_time_out(2) == Some(1) {
         let old = word.rmw(Rmw::And, !both, Relaxed, Label::Park);
         return if old >> (bit + 32) & 1 == 1 { Waited::Woken } else { Waited::Late };
     }

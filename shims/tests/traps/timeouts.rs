@@ -1,5 +1,6 @@
 //! Loops that give up after a time, on the virtual clock.
 
+use std::sync::atomic::AtomicUsize as Plain;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
@@ -7,7 +8,7 @@ use mc::sync::{Arc, Condvar, Mutex, RwLock};
 use mc::thread;
 use mc::time::{Duration, Instant};
 use mc_runtime::options::Options;
-use mc_runtime::outcome::FailureKind::{Deadlock, Leak, Livelock, Panic};
+use mc_runtime::outcome::FailureKind::{Deadlock, Leak, Livelock, LostWakeup, Panic};
 use mc_runtime::outcome::Verdict;
 
 use super::{check_with, fails, holds};
@@ -222,4 +223,124 @@ fn sleeps_between_spawns<const LATE: bool>() {
 fn a_sleep_between_two_spawns_tells_threads_apart() {
     fails(Panic, sleeps_between_spawns::<false>);
     fails(Panic, sleeps_between_spawns::<true>);
+}
+
+type Pair = (Mutex<u32>, Condvar);
+
+/// Waits, each time for a second at most, until there are so many.
+fn wait_again(pair: &Pair, number: u32) {
+    let mut there = pair.0.lock().unwrap();
+    while *there < number {
+        there = pair.1.wait_timeout(there, Duration::from_secs(1)).unwrap().0;
+    }
+}
+
+fn add(pair: &Pair) {
+    *pair.0.lock().unwrap() += 1;
+    pair.1.notify_one();
+}
+
+#[test]
+fn a_loop_of_waits_that_time_out_waits() {
+    holds(|| {
+        let pair = Pair::default();
+        thread::scope(|scope| {
+            scope.spawn(|| add(&pair));
+            wait_again(&pair, 1);
+        });
+    });
+    holds(|| {
+        let flag = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| {
+                while !flag.load(Acquire) {
+                    thread::park_timeout(Duration::from_secs(1));
+                }
+            });
+            flag.store(true, Release);
+            waits.thread().unpark();
+        });
+    });
+}
+
+#[test]
+fn who_waits_again_and_again_for_what_does_not_come_waits_for_ever() {
+    fails(Livelock, || {
+        let pair = Pair::default();
+        thread::scope(|scope| {
+            scope.spawn(|| pair.1.notify_all());
+            wait_again(&pair, 1);
+        });
+    });
+    fails(Livelock, || {
+        let flag = AtomicBool::new(false);
+        thread::current().unpark();
+        while !flag.load(Acquire) {
+            thread::park_timeout(Duration::from_secs(1));
+        }
+    });
+}
+
+/// The notification may be that of the waiter whose time is over.
+#[test]
+fn a_notification_may_be_taken_by_a_wait_that_times_out() {
+    fails(LostWakeup, || {
+        let pair = Pair::default();
+        thread::scope(|scope| {
+            scope.spawn(|| wait_again(&pair, 1));
+            scope.spawn(|| drop(pair.1.wait_while(pair.0.lock().unwrap(), |there| *there == 0)));
+            add(&pair);
+        });
+    });
+}
+
+#[test]
+fn a_loop_that_counts_its_waits_gets_to_any_number() {
+    fails(Panic, || {
+        let pair = Pair::default();
+        thread::scope(|scope| {
+            scope.spawn(|| add(&pair));
+            let mut there = pair.0.lock().unwrap();
+            let mut waits = 0;
+            while *there == 0 {
+                let (again, result) = pair.1.wait_timeout(there, Duration::from_secs(1)).unwrap();
+                there = again;
+                waits += u32::from(result.timed_out());
+                assert!(waits < 5);
+            }
+        });
+    });
+    fails(Panic, || {
+        let pair = Pair::default();
+        thread::scope(|scope| {
+            scope.spawn(|| add(&pair));
+            let begun = Instant::now();
+            let mut there = pair.0.lock().unwrap();
+            while *there == 0 {
+                there = pair.1.wait_timeout(there, Duration::from_secs(1)).unwrap().0;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(5));
+        });
+    });
+}
+
+#[test]
+fn what_others_see_of_a_loop_of_waits_is_explored() {
+    static BUSY: [Plain; 2] = [const { Plain::new(0) }; 2];
+    let options = Options { max_events: 100, ..Options::default() };
+    let outcome = check_with(&options, || {
+        let pair = Pair::default();
+        let busy = thread::scope(|scope| {
+            let adds = scope.spawn(|| {
+                let busy = pair.0.try_lock().is_err();
+                add(&pair);
+                busy
+            });
+            wait_again(&pair, 1);
+            adds.join().unwrap()
+        });
+        BUSY[usize::from(busy)].fetch_add(1, Relaxed);
+    });
+    assert!(outcome.failures.is_empty(), "{outcome:?}");
+    assert!(BUSY.iter().all(|busy| busy.load(Relaxed) > 0), "it was free, and it was taken: {BUSY:?}");
 }

@@ -3,9 +3,8 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
-use mc::sync::{Arc, Condvar, Mutex, Once, RwLock};
+use mc::sync::{Arc, Mutex, Once, RwLock};
 use mc::thread;
-use mc::time::Duration;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::FailureKind::{Deadlock, Livelock};
 use mc_runtime::outcome::Verdict;
@@ -136,23 +135,5 @@ fn threads_that_give_way_to_each_other_for_ever_are_cut() {
         for thread in threads {
             thread.join().unwrap();
         }
-    });
-}
-
-#[test]
-fn a_wait_that_times_out_again_and_again_is_cut() {
-    is_cut(|| {
-        let pair = Arc::new((Mutex::new(false), Condvar::new()));
-        let theirs = pair.clone();
-        let thread = thread::spawn(move || {
-            *theirs.0.lock().unwrap() = true;
-            theirs.1.notify_one();
-        });
-        let mut ready = pair.0.lock().unwrap();
-        while !*ready {
-            ready = pair.1.wait_timeout(ready, Duration::from_millis(1)).unwrap().0;
-        }
-        drop(ready);
-        thread.join().unwrap();
     });
 }

@@ -51,7 +51,7 @@ pub(super) enum Way {
 #[track_caller]
 pub(super) fn choose(timeout: Timeout, ways: &[Way]) -> Option<Way> {
     let ways = if timeout.is_never() { &ways[..1] } else { ways };
-    ops::choose(ways.len()).map(|chosen| ways[chosen])
+    ops::choose_time_out(ways.len()).map(|chosen| ways[chosen])
 }
 
 /// Takes a lock if that succeeds in time; whether it did.

@@ -264,7 +264,7 @@ impl Condvar {
     /// Waits for a notification or until the time is over; true when it is over without one.
     #[track_caller]
     fn wait_notified_or_over(&self, bit: u8, dur: Duration) -> bool {
-        match ops::choose(2) {
+        match ops::choose_time_out(2) {
             Some(0) => {
                 let _time_out = ops::TimeOut::begin();
                 self.word.wait(leave(bit), Relaxed, Label::CondvarWaitTimeout);

@@ -33,7 +33,7 @@ pub fn park_timeout(dur: Duration) {
         }
         return;
     };
-    if ops::choose(2) == Some(0) {
+    if ops::choose_time_out(2) == Some(0) {
         let _time_out = ops::TimeOut::begin();
         token.wait(TAKE, Acquire, Label::ParkTimeout);
     } else if token.rmw(Rmw::And, !1, Acquire, Label::Park) & 1 == 0 {
