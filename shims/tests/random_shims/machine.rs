@@ -172,7 +172,7 @@ impl Thread {
     }
 
     pub(crate) fn done(&mut self) {
-        (self.at, self.phase) = (self.at + 1, 0);
+        (self.at, self.phase, self.kept) = (self.at + 1, 0, 0);
     }
 }
 
@@ -386,7 +386,7 @@ impl Machine<'_> {
             Lock | TryLock | IsPoisoned | ClearPoison | Poll | Announce | NotifyOne | NotifyAll => {
                 mutex(state, me, step)
             }
-            Wait | WaitWhile | WaitTimeout | WaitTimeoutWhile => wait(state, me, step),
+            Wait | WaitWhile | WaitTimeout | WaitTimeoutWhile | WaitAgain => wait(state, me, step),
             Read | Write | TryRead | TryWrite => readers(state, me, step),
             Meet | Lead => self.meet(state, me, *step == Lead),
             Send(_) | TrySend(_) | Receive | TryReceive | ReceiveTimeout | CloseSender | CloseReceiver => {
@@ -395,7 +395,7 @@ impl Machine<'_> {
             CallOnce | CallOncePanics | IsCompleted | SetCell(_) | GetCell | InitCell(_) | Lazy | LazyPanics => {
                 once(state, me, step)
             }
-            Park | ParkTimeout | Unpark(_) | DropArc | StrongCount | Upgrade | Unwrap | GetMut => {
+            Park | ParkTimeout | ParkAgain(_) | Unpark(_) | DropArc | StrongCount | Upgrade | Unwrap | GetMut => {
                 owned(state, me, step)
             }
             _ => word(state, me, step),
@@ -419,7 +419,6 @@ impl Machine<'_> {
             let is_leader = thread.phase == 0;
             thread.say(usize::from(is_leader));
         }
-        thread.kept = 0;
         thread.done();
         to(state)
     }

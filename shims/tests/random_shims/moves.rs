@@ -31,6 +31,7 @@ fn lock(state: &mut State, me: usize) -> bool {
         if state.mutex.poisoned {
             state.threads[me].say(14);
         }
+        state.threads[me].kept = usize::from(state.mutex.poisoned);
         state.threads[me].phase += 1;
     }
     is_free
@@ -137,10 +138,12 @@ fn sleeps(mut state: State, me: usize) -> Next {
 }
 
 pub(crate) fn wait(mut state: State, me: usize, step: &Step) -> Next {
-    let looks = matches!(step, Step::WaitWhile | Step::WaitTimeoutWhile);
-    let timed = matches!(step, Step::WaitTimeout | Step::WaitTimeoutWhile);
+    let again = *step == Step::WaitAgain;
+    let looks = again || matches!(step, Step::WaitWhile | Step::WaitTimeoutWhile);
+    let timed = again || matches!(step, Step::WaitTimeout | Step::WaitTimeoutWhile);
     match state.threads[me].phase {
         0 => return if lock(&mut state, me) { to(state) } else { Next::Blocked },
+        1 if again && state.threads[me].kept > 0 => {}
         1 if looks && state.mutex.value > 0 => {}
         1 => return sleeps(state, me),
         2 => {
@@ -150,11 +153,15 @@ pub(crate) fn wait(mut state: State, me: usize, step: &Step) -> Next {
             }
             thread.timed_out = thread.queued == Queued::Waits;
             (thread.queued, thread.phase) = (Queued::No, 3);
+            if again && std::mem::take(&mut thread.timed_out) && state.mutex.value == 0 {
+                return Next::Unless(vec![state]);
+            }
             return to(state);
         }
         3 => return if lock(&mut state, me) { to(state) } else { Next::Blocked },
         _ => {
-            if looks && state.mutex.value == 0 && !state.mutex.poisoned && !state.threads[me].timed_out {
+            let poisoned = if again { state.threads[me].kept > 0 } else { state.mutex.poisoned };
+            if looks && state.mutex.value == 0 && !poisoned && !state.threads[me].timed_out {
                 state.threads[me].phase = 1;
                 return to(state);
             }
@@ -292,6 +299,19 @@ pub(crate) fn owned(mut state: State, me: usize, step: &Step) -> Next {
             return Next::To(all);
         }
         Step::ParkTimeout => state.threads[me].token = false,
+        Step::ParkAgain(at) => {
+            let is_over = state.words[*at] > 0;
+            let thread = &mut state.threads[me];
+            if thread.phase == 0 && !is_over {
+                thread.phase = 1;
+                return to(state);
+            }
+            if thread.phase == 1 {
+                thread.phase = 0;
+                let unparked = std::mem::take(&mut thread.token);
+                return if unparked || is_over { to(state) } else { Next::Unless(vec![state]) };
+            }
+        }
         Step::Unpark(whom) => {
             let there = state.threads[*whom].registered;
             state.threads[*whom].token |= there;

@@ -50,6 +50,8 @@ pub(crate) enum Step {
     WaitWhile,
     WaitTimeout,
     WaitTimeoutWhile,
+    /// Waits with a time-out until it is not 0, or poisoned.
+    WaitAgain,
     NotifyOne,
     NotifyAll,
     /// Adds one under the lock, and notifies.
@@ -85,6 +87,8 @@ pub(crate) enum Step {
 
     Park,
     ParkTimeout,
+    /// Parks with a time-out until an atomic is not 0.
+    ParkAgain(usize),
     Unpark(usize),
 
     DropArc,
@@ -199,6 +203,7 @@ impl Chance {
                 WaitWhile,
                 WaitTimeout,
                 WaitTimeoutWhile,
+                WaitAgain,
                 NotifyOne,
                 NotifyAll,
                 Announce,
@@ -220,9 +225,10 @@ impl Chance {
                 3 => InitCell(1 + self.below(2)),
                 _ => self.one_of(&[CallOncePanics, IsCompleted, GetCell, Lazy, LazyPanics]),
             },
-            Theme::Park => match self.below(5) {
+            Theme::Park => match self.below(6) {
                 0 | 1 => Unpark(self.below(threads as u64)),
                 2 | 3 => Park,
+                4 => ParkAgain(self.below(2)),
                 _ => ParkTimeout,
             },
             Theme::Arcs => self.one_of(&[DropArc, DropArc, StrongCount, Upgrade, Unwrap, GetMut]),

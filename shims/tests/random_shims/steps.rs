@@ -1,6 +1,7 @@
 //! What a thread does at each step of a program, on the types under test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use mc::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -150,6 +151,20 @@ impl Own {
                 let result = shared.changed.wait_timeout_while(guard, SOME, |value| *value == 0);
                 let (guard, over) = self.enter(result);
                 self.say(*guard + 8 * usize::from(over.timed_out()));
+            }
+            Step::WaitAgain => {
+                let mut result = shared.mutex.lock();
+                let guard = loop {
+                    match result {
+                        Ok(guard) if *guard == 0 => {
+                            let again = shared.changed.wait_timeout(guard, SOME);
+                            result =
+                                again.map(|(guard, _)| guard).map_err(|error| PoisonError::new(error.into_inner().0));
+                        }
+                        other => break self.enter(other),
+                    }
+                };
+                self.say(*guard);
             }
             Step::NotifyOne => shared.changed.notify_one(),
             Step::NotifyAll => shared.changed.notify_all(),
@@ -313,6 +328,11 @@ impl Own {
         match step {
             Step::Park => thread::park(),
             Step::ParkTimeout => thread::park_timeout(SOME),
+            Step::ParkAgain(at) => {
+                while shared.words[*at].load(Acquire) == 0 {
+                    thread::park_timeout(SOME);
+                }
+            }
             Step::Unpark(whom) => {
                 let found = shared.handles[*whom].get();
                 found.into_iter().for_each(Thread::unpark);
