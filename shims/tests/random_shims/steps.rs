@@ -99,7 +99,7 @@ impl Own {
             Step::Poke => shared.plain.0.with_mut(|at| unsafe { *at += 1 }),
             Step::Choose => self.say(mc::choose(0..2_usize)),
             Step::Sleep(time) => thread::sleep(Duration::from_millis(*time)),
-            Step::Now => self.say(shared.begun.elapsed().as_millis() as usize),
+            Step::Now => self.say(shared.begun.expect("it is made").elapsed().as_millis() as usize),
             Step::Yield => thread::yield_now(),
             _ => return false,
         }
