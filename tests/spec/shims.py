@@ -71,9 +71,8 @@ def send(messages):
     return add("w", 1, "rlx", "a") + link(messages)
 
 
-# `sync_channel(1)`: how many messages more than there is room for at first.
 def make_room(n):
-    """The n-th message was received: whoever takes its place comes after that."""
+    """The n-th message of a `sync_channel(1)` was received: whoever takes its place comes after that. `w` is how many more there is room for than at first."""
     return store(f"p{n}", 1, "rel") + add("w", 1, "rlx")
 
 
