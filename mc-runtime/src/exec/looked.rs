@@ -23,20 +23,21 @@ impl Engine {
             let by_others = |(write, other): &(EventId, EventId)| !write.is_init() && write.thread != other.thread;
             seen.extend(pairs.chain(reads).filter(by_others).map(|(write, _)| write));
         }
+        seen.sort_unstable();
+        let is_seen = |id: &EventId| seen.binary_search(id).is_ok();
         let mut refuted = Vec::new();
-        for &id in graph.order() {
-            let event = graph.event(id);
-            let Some(update) = update_at(event).filter(|update| polls.knows(Some(*update)) && begins(graph, event))
-            else {
-                continue;
-            };
-            let wrote = event.writes.then_some(event.value);
-            let mut accesses = graph.mo(event.location).iter().chain(graph.reads(event.location));
-            let is_read = accesses.any(|id| !id.is_init() && !always_updates(&graph.event(*id).operation));
-            refuted.extend(polls.is_looked_at(update, wrote, seen.contains(&id), is_read).then_some(update));
+        for location in (0..graph.locations() as u32).map(LocationId) {
+            let mut accesses = graph.mo(location).iter().chain(graph.reads(location));
+            let is_read = accesses.any(|id| !always_updates(&graph.event(*id).operation));
+            for id in graph.mo(location).iter().filter(|id| begins(graph, graph.event(**id))) {
+                let event = graph.event(*id);
+                refuted.extend(
+                    update_at(event).filter(|update| polls.is_looked_at(*update, event.value, is_seen(id), is_read)),
+                );
+            }
         }
         for thread in graph.ranks().iter().copied() {
-            let is_seen = self.passing(thread).any(|id| seen.contains(&id));
+            let is_seen = self.passing(thread).any(|id| is_seen(&id));
             refuted.extend(self.begin_of_round(thread).filter(|_| is_seen));
         }
         self.refute_polls(&refuted)

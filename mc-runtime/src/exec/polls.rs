@@ -68,10 +68,9 @@ impl Polls {
     }
 
     /// One was made. Could somebody who looks at one of a round that is left out not look at one of a round that is not?
-    pub(super) fn is_looked_at(&mut self, update: UpdateAt, wrote: Option<u64>, is_seen: bool, is_read: bool) -> bool {
+    pub(super) fn is_looked_at(&mut self, update: UpdateAt, wrote: u64, is_seen: bool, is_read: bool) -> bool {
         let Some(known) = self.known.iter_mut().find(|known| known.update == update) else { return false };
-        known.wrote = known.wrote.or(wrote);
-        known.differs |= is_seen || wrote.is_some() && wrote != known.wrote;
+        known.differs |= is_seen || *known.wrote.get_or_insert(wrote) != wrote;
         known.is_read |= is_read;
         known.differs && known.is_read
     }
