@@ -230,7 +230,7 @@ fn a_scope_panics_when_a_thread_of_it_did_that_nobody_joined() {
 
 #[test]
 fn a_destructor_that_waits_again_and_again_does_not_keep_an_execution_from_being_cut() {
-    let options = Options { max_events: 60, max_executions: Some(3), ..Options::default() };
+    let options = Options { max_events: 60, max_executions: Some(100), ..Options::default() };
     let outcome = check_with(&options, || {
         let _looks_at_the_clock = Instant::now();
         let (lock, condvar) = (Mutex::new(false), Condvar::new());
@@ -246,6 +246,7 @@ fn a_destructor_that_waits_again_and_again_does_not_keep_an_execution_from_being
         assert!(unwound.is_err());
     });
     assert_eq!((outcome.verdict, &outcome.failures[..]), (Verdict::Bounded, &[][..]));
+    assert!(outcome.bounds.iter().any(|bound| bound.limit == "max_events"), "{outcome:?}");
 }
 
 #[test]
