@@ -8,7 +8,7 @@ use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
 use crate::ops;
 use crate::options::{Options, Origin, Strategy};
-use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
+use crate::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
 use crate::schedule::{Digest, Run, of_run};
 use crate::time_limit::TimeLimit;
 use std::sync::Arc;
@@ -101,6 +101,7 @@ pub(crate) fn run(
         executions: 0,
         blocked: 0,
         too_long: 0,
+        busiest: None,
         cut: Vec::new(),
         failures: Vec::new(),
         expected: None,
@@ -138,6 +139,8 @@ struct Check<F> {
     executions: u64,
     blocked: u64,
     too_long: u64,
+    /// Who made the most events of the first of these.
+    busiest: Option<Busiest>,
     cut: Vec<Bound>,
     failures: Vec<Failure>,
     /// An execution on the system's heap comes first, and again where something was learned.
@@ -275,6 +278,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn start_again(&mut self) {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
+        self.busiest = None;
         self.engine.spurious = Default::default();
         self.engine.explorer.restart();
         self.is_to_be_rehearsed = self.engine.options.origin != Origin::Foreign;
@@ -289,7 +293,10 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         match ending {
             Ending::Complete => self.executions += 1,
             Ending::Blocked => self.blocked += 1,
-            Ending::TooLong => self.too_long += 1,
+            Ending::TooLong => {
+                self.too_long += 1;
+                self.busiest.get_or_insert_with(|| self.engine.busiest());
+            }
             Ending::Failed | Ending::Restart => unreachable!("a failure is there, and restarts are not counted"),
         }
         self.report_progress();

@@ -163,7 +163,7 @@ mod tests {
             let in_vain = Outcome { executions: 0, blocked: 3, ..outcome(verdict, &[]) };
             let goal = Goal { require: Required::Sampled, ..PROVE };
             assert_eq!(judge(&in_vain, goal), Judgement::Inconclusive(Required::Sampled));
-            let cut = Bound { limit: "max_events".to_owned(), value: 500, cut: 3 };
+            let cut = Bound::new("max_events", 500, 3);
             assert_eq!(
                 judge(&Outcome { bounds: vec![cut], ..in_vain }, goal),
                 Judgement::Passed,

@@ -34,9 +34,27 @@ pub struct Bound {
     pub value: u64,
     /// How many executions (or frontier items) it cut.
     pub cut: u64,
+    /// Of `max_events`: who made the most of them, in the first execution that it cut.
+    #[serde(default)]
+    pub busiest: Option<Busiest>,
+}
+
+/// The thread that made the most events of an execution: what cut it goes round there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Busiest {
+    /// As in [`Failure::thread`].
+    pub thread: String,
+    /// Where it made the last of them.
+    pub site: Option<Site>,
 }
 
 impl Bound {
+    /// A limit of this name and value that cut so many.
+    #[must_use]
+    pub fn new(limit: &str, value: u64, cut: u64) -> Self {
+        Self { limit: limit.to_owned(), value, cut, busiest: None }
+    }
+
     /// Is its value a time?
     #[must_use]
     pub fn is_time(&self) -> bool {

@@ -144,6 +144,10 @@ struct BoundLine<'a> {
     /// In seconds for times, rounded up, and in bytes for memory.
     value: u64,
     cut: u64,
+    /// Of `max_events`: the thread that made the most of them in the first execution that was cut, and where it made the last one.
+    thread: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
 }
 
 /// A counterexample.
@@ -348,7 +352,15 @@ fn test(finished: &Finished) -> TestLine<'_> {
 
 fn bound(bound: &Bound) -> BoundLine<'_> {
     let value = if bound.is_time() { bound.value.div_ceil(1000) } else { bound.value };
-    BoundLine { limit: &bound.limit, value, cut: bound.cut }
+    let site = bound.busiest.as_ref().and_then(|busiest| busiest.site.as_ref());
+    BoundLine {
+        limit: &bound.limit,
+        value,
+        cut: bound.cut,
+        thread: bound.busiest.as_ref().map(|busiest| busiest.thread.as_str()),
+        file: site.map(|site| site.file.as_str()),
+        line: site.map(|site| site.line),
+    }
 }
 
 fn left_out(LeftOut { package, target, because }: &LeftOut) -> LeftOutLine<'_> {

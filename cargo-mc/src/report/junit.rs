@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use junit_report::{Duration, ReportBuilder, TestCase, TestCaseBuilder, TestSuite, TestSuiteBuilder};
 use mc_runtime::judge::Judgement;
+use mc_runtime::outcome::Bound;
 use mc_runtime::report::{Style, WIDTH, render};
 
 use super::ReportError;
-use super::words::details;
+use super::words::{busiest, details};
 use crate::run::{Finished, Summary};
 
 /// A report's file, made before the run so that a run is not lost to a directory that is not there.
@@ -102,14 +103,17 @@ fn properties(finished: &Finished) -> String {
         format!("blocked: {}", outcome.blocked),
     ];
     lines.extend(finished.goal.expect.map(|kind| format!("expected: {kind}")));
-    lines.extend(
-        outcome.bounds.iter().map(|bound| format!("bound: {} = {}, cut {}", bound.limit, bound.given(), bound.cut)),
-    );
+    lines.extend(outcome.bounds.iter().map(bound));
     for failure in outcome.failures.iter().filter(|failure| !failure.schedule.is_empty()) {
         lines.push(format!("schedule: {}", failure.schedule));
         lines.push(format!("replay: {} {} {}", finished.case.replay(), failure.schedule, finished.case.name));
     }
     lines.join("\n")
+}
+
+fn bound(bound: &Bound) -> String {
+    let by = bound.busiest.as_ref().map(|it| format!(", most events by {}", busiest(it)));
+    format!("bound: {} = {}, cut {}{}", bound.limit, bound.given(), bound.cut, by.unwrap_or_default())
 }
 
 fn first_line(text: &str) -> &str {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mc_runtime::judge::{Goal, Required, judge};
 use mc_runtime::options::{Options, Strategy};
-use mc_runtime::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
+use mc_runtime::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
 use mc_runtime::settings::Layer;
 use mc_runtime::worker::client::Binary;
 
@@ -44,7 +44,11 @@ pub(super) fn finished(name: &str, verdict: Verdict, failures: Vec<Failure>, exp
     let mut case = case(name);
     case.attribute.expect = expect;
     let (bounds, strategy) = match verdict {
-        Verdict::Bounded => (vec![Bound { limit: "max_events".to_owned(), value: 5000, cut: 12 }], Strategy::Dfs),
+        Verdict::Bounded => {
+            let site = Some(Site { file: "src/pool.rs".to_owned(), line: 31 });
+            let busiest = Some(Busiest { thread: "T1".to_owned(), site });
+            (vec![Bound { busiest, ..Bound::new("max_events", 5000, 12) }], Strategy::Dfs)
+        }
         Verdict::Sampled => (Vec::new(), Strategy::Pct(3)),
         _ => (Vec::new(), Strategy::Dfs),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mc_runtime::judge::Judgement;
-use mc_runtime::outcome::{Bound, Outcome, Verdict};
+use mc_runtime::outcome::{Bound, Busiest, Outcome, Verdict};
 
 use crate::run::Finished;
 
@@ -118,7 +118,10 @@ fn bounds(bounds: &[Bound]) -> String {
 fn bound(bound: &Bound) -> String {
     let (value, cut) = (grouped(bound.value), grouped(bound.cut));
     match bound.limit.as_str() {
-        "max_events" => format!("{cut} cut at {value} events"),
+        "max_events" => {
+            let by = bound.busiest.as_ref().map(|it| format!(", most of them by {}", busiest(it)));
+            format!("{cut} cut at {value} events{}", by.unwrap_or_default())
+        }
         "max_executions" => format!("stopped at {value}"),
         "time_limit" => format!("stopped after {}", bound.given()),
         "max_memory" => format!("stopped at {value} bytes of memory"),
@@ -133,6 +136,12 @@ fn bound(bound: &Bound) -> String {
         "max_failures" => format!("stopped after {}", counted(bound.value, "failure")),
         other => format!("{cut} cut by {other} = {value}"),
     }
+}
+
+/// `T1 at src/pool.rs:31`.
+pub(super) fn busiest(Busiest { thread, site }: &Busiest) -> String {
+    let site = site.as_ref().map(|site| format!(" at {}:{}", site.file, site.line));
+    thread.clone() + &site.unwrap_or_default()
 }
 
 /// A schedule in a line of other things; whole ones stand in the report below.
@@ -169,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_time_limit_is_said_as_it_was_given() {
-        let said = |value| bound(&Bound { limit: "time_limit".to_owned(), value, cut: 1 });
+        let said = |value| bound(&Bound::new("time_limit", value, 1));
         assert_eq!([5, 1500, 90_000].map(said), ["stopped after 5ms", "stopped after 1500ms", "stopped after 90s"]);
     }
 

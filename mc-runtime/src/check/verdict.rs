@@ -17,10 +17,8 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     #[inline(never)]
     pub(super) fn end(&mut self) -> Verdict {
         let options = &self.engine.options;
-        let bound = |limit: &str, value, cut| Bound { limit: limit.to_owned(), value, cut };
-        if self.too_long > 0 {
-            self.cut.push(bound("max_events", options.max_events, self.too_long));
-        }
+        let bound = Bound::new;
+        self.cut.extend(self.too_long());
         let spurious = &self.engine.spurious;
         if spurious.wakeups_cut > 0 {
             self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups_cut));
@@ -51,6 +49,12 @@ impl<F: FnMut(Event<'_>)> Check<F> {
             (true, true) if self.shares_nothing() => Verdict::Ran,
             (true, true) => Verdict::Proved,
         }
+    }
+
+    /// Did executions have too many events?
+    fn too_long(&self) -> Option<Bound> {
+        let bound = Bound::new("max_events", self.engine.options.max_events, self.too_long);
+        (self.too_long > 0).then(|| Bound { busiest: self.busiest.clone(), ..bound })
     }
 
     fn in_vain(&self) -> Option<Bound> {
@@ -110,19 +114,16 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     fn at_limit(&mut self, limit: &str, value: u64) -> Verdict {
         let cut = self.engine.explorer.frontier.len() as u64 + 1;
         if self.engine.guide_samples() {
-            if self.failures.is_empty() && self.too_long > 0 {
-                let (value, cut) = (self.engine.options.max_events, self.too_long);
-                self.cut.push(Bound { limit: "max_events".to_owned(), value, cut });
-            }
             if !self.failures.is_empty() {
                 return Verdict::Failed;
             }
+            self.cut.extend(self.too_long());
             let in_vain = self.in_vain();
             let verdict = if in_vain.is_some() { Verdict::Bounded } else { Verdict::Sampled };
             self.cut.extend(in_vain);
             return verdict;
         }
-        self.cut.push(Bound { limit: limit.to_owned(), value, cut });
+        self.cut.push(Bound::new(limit, value, cut));
         self.end()
     }
 }
@@ -132,7 +133,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
 fn in_vain((executions, blocked, failures): (u64, u64, usize), assumes: bool) -> Option<Bound> {
     let limit = if assumes { "assume" } else { "no_end" };
     let in_vain = executions == 0 && blocked > 0 && (assumes || failures == 0);
-    in_vain.then(|| Bound { limit: limit.to_owned(), value: 0, cut: blocked })
+    in_vain.then(|| Bound::new(limit, 0, blocked))
 }
 
 /// The memory of this process that is in use, in bytes; 0 where it cannot be told.

@@ -4,7 +4,8 @@ use super::thread::State;
 use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::hooks;
-use crate::outcome::FailureKind;
+use crate::ids::ThreadId;
+use crate::outcome::{self, Busiest, FailureKind};
 use crate::place::is_of_toolchain;
 
 impl Engine {
@@ -72,6 +73,19 @@ impl Engine {
     pub(super) fn stop_too_long<T>(&mut self) -> Step<T> {
         (self.too_long, self.cutting) = (true, true);
         self.cut_step()
+    }
+
+    /// Who made the most events of the execution.
+    #[cold]
+    pub(crate) fn busiest(&self) -> Busiest {
+        let graph = &self.explorer.graph;
+        let left_out = |thread| self.left_out.made().iter().filter(|made| made.thread == thread).count();
+        let made = |thread: &ThreadId| graph.thread(*thread).len() + left_out(*thread);
+        let thread = self.threads().max_by_key(made).unwrap_or(ThreadId::MAIN);
+        let mut places = graph.thread(thread).iter().rev().filter_map(|event| event.site);
+        let place = places.find(|place| !is_of_toolchain(place.file()));
+        let site = place.map(|place| outcome::Site { file: place.file().to_owned(), line: place.line() });
+        Busiest { thread: self.thread_name(thread), site }
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.

@@ -28,7 +28,7 @@ pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 mod tests {
     use super::*;
     use crate::options::Options;
-    use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Verdict};
+    use crate::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
     use crate::worker::{Message, Replayed, Task, TestInfo};
 
     #[test]
@@ -41,7 +41,8 @@ mod tests {
             schedule: "mc1.abc".to_owned(),
             execution: u64::MAX,
         };
-        let bounds = vec![Bound { limit: "max_events".to_owned(), value: 1, cut: 2 }];
+        let busiest = Busiest { thread: "main".to_owned(), site: None };
+        let bounds = vec![Bound { busiest: Some(busiest), ..Bound::new("max_events", 1, 2) }];
         let outcome =
             Outcome { bounds, failures: vec![failure.clone()], seconds: 1.5e-7, ..Outcome::of(Verdict::Failed) };
         let options = vec![("expect".to_owned(), "leak".to_owned())];

@@ -391,7 +391,7 @@ impl Heard {
         // As the engine does: the limit counts as a bound only where it ended an exploration that could have gone on.
         let bounds = match verdict {
             Verdict::Failed if failures.len() as u64 >= limit && frontier > 0 => {
-                vec![Bound { limit: "max_failures".to_owned(), value: limit, cut: frontier }]
+                vec![Bound::new("max_failures", limit, frontier)]
             }
             _ => Vec::new(),
         };

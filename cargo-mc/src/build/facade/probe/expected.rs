@@ -212,7 +212,7 @@ mod tests {
     const ALL: On = On { instrumentation: true, system_calls: true };
 
     fn outcome(test: &Expected, on: On) -> Outcome {
-        let bound = |limit: &str| Bound { limit: limit.to_owned(), value: 0, cut: 1 };
+        let bound = |limit: &str| Bound::new(limit, 0, 1);
         let bounds: Vec<_> = on.bounds().into_iter().map(bound).collect();
         let explored = Outcome::of(if bounds.is_empty() { Verdict::Proved } else { Verdict::Bounded });
         match test.comes_to {
