@@ -301,7 +301,10 @@ impl Engine {
         let graph = &self.explorer.graph;
         let changed_nothing = |id: &EventId| {
             let e = graph.event(*id);
-            notifies(e.operation.label) && e.writes && e.value == graph.value(e.location, e.rf)
+            let seen = graph.value(e.location, e.rf);
+            // parking_lot's looks first, and does nothing where it sees nobody.
+            let nobody = seen as u32 & !(seen >> 32) as u32 == 0;
+            notifies(e.operation.label) && if e.writes { e.value == seen } else { nobody }
         };
         graph.accesses(wait.location).filter(changed_nothing).collect()
     }

@@ -78,6 +78,15 @@ macro_rules! word {
 
             #[track_caller]
             #[inline]
+            pub(crate) fn load(&self, order: Ordering, label: Label) -> $int {
+                match ops::load(self.at(), $width, order, label) {
+                    Some(value) => value as $int,
+                    None => self.0.load(order),
+                }
+            }
+
+            #[track_caller]
+            #[inline]
             pub(crate) fn rmw(&self, what: Rmw, operand: $int, order: Ordering, label: Label) -> $int {
                 match ops::rmw(self.at(), $width, what, u64::from(operand), order, label) {
                     Some(old) => old as $int,
@@ -158,15 +167,6 @@ impl Word32 {
     /// The value, through exclusive access: no event.
     pub(crate) fn get_mut(&mut self) -> &mut u32 {
         self.0.get_mut()
-    }
-
-    #[track_caller]
-    #[inline]
-    pub(crate) fn load(&self, order: Ordering, label: Label) -> u32 {
-        match ops::load(self.at(), Width::W32, order, label) {
-            Some(value) => value as u32,
-            None => self.0.load(order),
-        }
     }
 
     #[track_caller]

@@ -10,4 +10,6 @@ mod checked;
 mod common;
 #[cfg(mc)]
 mod condvars;
+#[cfg(mc)]
+mod orders;
 mod stress;

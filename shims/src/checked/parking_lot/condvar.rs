@@ -42,13 +42,13 @@ impl Condvar {
     /// Wakes one waiter; whether there was any.
     #[track_caller]
     pub fn notify_one(&self) -> bool {
-        self.waiters.wake_one()
+        self.waiters.is_awaited() && self.waiters.wake_one()
     }
 
     /// Wakes all waiters; how many there were.
     #[track_caller]
     pub fn notify_all(&self) -> usize {
-        self.waiters.wake_all()
+        if self.waiters.is_awaited() { self.waiters.wake_all() } else { 0 }
     }
 
     /// Releases the lock, waits for a notification, and takes the lock again.

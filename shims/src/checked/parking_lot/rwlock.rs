@@ -2,7 +2,7 @@
 
 use lock_api::RawRwLockUpgrade as _;
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
 use super::GuardMarker;
 use super::asked::Asked;
@@ -105,8 +105,18 @@ impl RawRwLock {
 
     /// From upgradable to writer, perhaps with readers that have yet to go; the state before.
     #[track_caller]
-    pub(super) fn claim_upgrade(&self) -> u32 {
-        self.0.word().rmw(Rmw::Add, WRITER - UPGRADABLE, Acquire, Label::RwLockWrite)
+    pub(super) fn claim_upgrade(&self, order: Ordering) -> u32 {
+        self.0.word().rmw(Rmw::Add, WRITER - UPGRADABLE, order, Label::RwLockWrite)
+    }
+
+    /// From upgradable to writer, by an update of this `order` if no reader has yet to go.
+    #[track_caller]
+    pub(super) fn become_writer(&self, order: Ordering) {
+        if Self::announces() {
+            self.wait_alone(self.claim_upgrade(order));
+        } else {
+            self.0.word().wait(BECOME_WRITER, order, Label::RwLockWrite);
+        }
     }
 
     /// Becomes the writer if nobody has the lock; the state that is found.
@@ -117,9 +127,10 @@ impl RawRwLock {
     }
 
     /// From upgradable to writer if nobody else reads; the state that is found. It does not ask: there is no other writer's bit.
+    /// parking_lot's acquires nothing from the readers before it when its first, weak attempt fails.
     #[track_caller]
     pub(super) fn try_become_writer(&self) -> Result<u32, u32> {
-        self.0.word().compare_exchange(UPGRADABLE, WRITER, Acquire, Relaxed, Label::RwLockTryWrite)
+        self.0.word().compare_exchange(UPGRADABLE, WRITER, Relaxed, Relaxed, Label::RwLockTryWrite)
     }
 
     /// Adds to the state if `test` holds of it; the state before.
@@ -258,11 +269,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
 
     #[track_caller]
     unsafe fn upgrade(&self) {
-        if Self::announces() {
-            self.wait_alone(self.claim_upgrade());
-        } else {
-            self.0.word().wait(BECOME_WRITER, Acquire, Label::RwLockWrite);
-        }
+        self.become_writer(Acquire);
     }
 
     #[track_caller]
@@ -284,7 +291,8 @@ unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock {
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
     #[track_caller]
     unsafe fn downgrade_upgradable(&self) {
-        self.0.word().rmw(Rmw::Sub, UPGRADABLE - 1, Release, Label::RwLockDowngrade);
+        // As in parking_lot: it releases nothing to the next one that may become the writer.
+        self.0.word().rmw(Rmw::Sub, UPGRADABLE - 1, Relaxed, Label::RwLockDowngrade);
     }
 
     #[track_caller]

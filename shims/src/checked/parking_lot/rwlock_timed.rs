@@ -60,16 +60,14 @@ impl RawRwLock {
         self.claim_by(timeout, &claim)
     }
 
-    /// # Safety
-    /// The caller is the upgradable reader.
+    /// Of the upgradable reader. As in parking_lot, one that finds no readers acquires nothing from those before.
     #[track_caller]
-    unsafe fn upgrade_by(&self, timeout: Timeout) -> bool {
+    fn upgrade_by(&self, timeout: Timeout) -> bool {
         let claim = Claim {
-            // SAFETY: promised by the caller.
-            lock: &|| unsafe { self.upgrade() },
+            lock: &|| self.become_writer(Relaxed),
             try_lock: &|| self.try_become_writer(),
-            begin: &|| self.claim_upgrade(),
-            begin_until: &|_| Some(self.claim_upgrade()),
+            begin: &|| self.claim_upgrade(Relaxed),
+            begin_until: &|_| Some(self.claim_upgrade(Relaxed)),
             back: WRITER - UPGRADABLE,
         };
         self.claim_by(timeout, &claim)
@@ -178,13 +176,11 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
 
     #[track_caller]
     unsafe fn try_upgrade_for(&self, timeout: Duration) -> bool {
-        // SAFETY: promised by the caller.
-        unsafe { self.upgrade_by(Timeout::After(timeout)) }
+        self.upgrade_by(Timeout::After(timeout))
     }
 
     #[track_caller]
     unsafe fn try_upgrade_until(&self, timeout: Instant) -> bool {
-        // SAFETY: promised by the caller.
-        unsafe { self.upgrade_by(Timeout::At(timeout)) }
+        self.upgrade_by(Timeout::At(timeout))
     }
 }

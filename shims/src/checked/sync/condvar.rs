@@ -216,6 +216,13 @@ impl Condvar {
         timed_out
     }
 
+    /// Does somebody wait, as far as the caller knows? parking_lot's asks before it notifies, by a relaxed load.
+    #[cfg(feature = "lock_api")]
+    #[track_caller]
+    pub(in crate::checked) fn is_awaited(&self) -> bool {
+        pending(self.word.load(Relaxed, Label::CondvarNotifyOne)) != 0
+    }
+
     /// Wakes one waiter, if there is any; whether there was.
     #[track_caller]
     pub(in crate::checked) fn wake_one(&self) -> bool {
@@ -243,7 +250,7 @@ impl Condvar {
         let old = self.word.rmw(Rmw::CondvarEnqueue, 0, AcqRel, Label::CondvarEnqueue);
         let bit = (old as u32).trailing_ones();
         if bit < 32 {
-            enqueued(Queued { others: old as u32 != 0, condvar: self, bit: bit as u8 });
+            enqueued(Queued { others: pending(old) != 0, condvar: self, bit: bit as u8 });
             return Some(bit as u8);
         }
         if ops::controlled() {
@@ -311,7 +318,7 @@ fn woken_spuriously(raw: &RawMutex) -> bool {
 /// A waiter that has a bit and still holds its mutex.
 #[cfg_attr(not(feature = "lock_api"), expect(dead_code, reason = "std does not ask"))]
 pub(in crate::checked) struct Queued<'a> {
-    /// Is it not the only one?
+    /// Do others wait who are not notified yet?
     pub(in crate::checked) others: bool,
     condvar: &'a Condvar,
     bit: u8,

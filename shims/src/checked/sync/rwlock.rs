@@ -324,8 +324,8 @@ impl<'rwlock, T: ?Sized> RwLockWriteGuard<'rwlock, T> {
     /// From writer to reader, without a gap in which another writer could come.
     #[track_caller]
     pub fn downgrade(s: Self) -> RwLockReadGuard<'rwlock, T> {
+        // As in std, a panic that has begun meanwhile poisons nothing.
         let s = ManuallyDrop::new(s);
-        s.lock.poison.leave(s.entered);
         s.lock.raw.0.downgrade();
         RwLockReadGuard::without_poison(s.lock)
     }

@@ -1,0 +1,144 @@
+//! What parking_lot's operations do not order, read off its source (0.12.5): found by the checker, not hidden by it.
+
+use std::time::Duration;
+
+use mc::cell::UnsafeCell;
+use mc::parking_lot::{Condvar, Mutex, RwLock, RwLockUpgradableReadGuard};
+use mc::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use mc::thread;
+use mc_runtime::outcome::FailureKind;
+
+use crate::checked::{fails, proved};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Plain memory beside a lock.
+#[derive(Default)]
+struct Plain(UnsafeCell<u32>);
+
+// SAFETY: the checker looks at every access.
+unsafe impl Sync for Plain {}
+
+impl Plain {
+    fn write(&self) {
+        self.0.with_mut(|value| unsafe { *value += 1 });
+    }
+
+    fn read(&self) -> u32 {
+        self.0.with(|value| unsafe { *value })
+    }
+}
+
+#[test]
+fn who_gives_up_that_it_may_write_releases_nothing() {
+    fails(FailureKind::DataRace, || {
+        let (plain, lock) = (Plain::default(), RwLock::new(()));
+        let writes = || {
+            let guard = lock.upgradable_read();
+            plain.write();
+            drop(RwLockUpgradableReadGuard::downgrade(guard));
+        };
+        thread::scope(|scope| {
+            scope.spawn(writes);
+            writes();
+        });
+    });
+}
+
+#[test]
+fn an_upgrade_with_a_time_out_does_not_acquire_from_readers_that_have_gone() {
+    fails(FailureKind::DataRace, || {
+        let (plain, lock) = (Plain::default(), RwLock::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _guard = lock.read();
+                plain.read();
+            });
+            let upgraded = RwLockUpgradableReadGuard::try_upgrade_for(lock.upgradable_read(), SECOND);
+            if upgraded.is_ok() {
+                plain.write();
+            }
+        });
+    });
+    // One without does. The reader comes and goes before the guard, between it and the upgrade, or after both; or it comes before the upgrade and goes after it has begun.
+    proved(6, || {
+        let (plain, lock) = (Plain::default(), RwLock::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _guard = lock.read();
+                plain.read();
+            });
+            let _guard = RwLockUpgradableReadGuard::upgrade(lock.upgradable_read());
+            plain.write();
+        });
+    });
+}
+
+#[test]
+fn an_attempt_to_upgrade_does_not_acquire_from_readers_that_have_gone() {
+    fails(FailureKind::DataRace, || {
+        let (plain, lock) = (Plain::default(), RwLock::new(()));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _guard = lock.read();
+                plain.read();
+            });
+            let upgraded = RwLockUpgradableReadGuard::try_upgrade(lock.upgradable_read());
+            if upgraded.is_ok() {
+                plain.write();
+            }
+        });
+    });
+}
+
+#[test]
+fn who_knows_of_a_waiter_by_a_relaxed_flag_may_not_see_it() {
+    fails(FailureKind::LostWakeup, || {
+        let (state, told, changed) = (Mutex::new((false, false)), AtomicBool::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut state = state.lock();
+                state.0 = true;
+                if !state.1 {
+                    changed.wait(&mut state);
+                }
+            });
+            let teller = scope.spawn(|| {
+                let mut state = state.lock();
+                if state.0 {
+                    told.store(true, Relaxed);
+                } else {
+                    state.1 = true;
+                }
+            });
+            let is_told = told.load(Relaxed);
+            if is_told {
+                changed.notify_one();
+            }
+            teller.join().unwrap();
+            if !is_told {
+                state.lock().1 = true;
+                changed.notify_one();
+            }
+        });
+    });
+}
+
+#[test]
+fn a_waiter_that_is_notified_leaves_its_mutex_to_the_condvar_no_more() {
+    let outcome = crate::checked::check(|| {
+        let (ready, other, changed) = (Mutex::new(false), Mutex::new(()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut ready = ready.lock();
+                while !*ready {
+                    changed.wait(&mut ready);
+                }
+            });
+            *ready.lock() = true;
+            changed.notify_all();
+            changed.wait_for(&mut other.lock(), SECOND);
+        });
+    });
+    assert!(outcome.failures.is_empty(), "{outcome:?}");
+}
