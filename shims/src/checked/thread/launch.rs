@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::Result;
 
 use mc_runtime::ops::{self, Guard, Label, Test, ThreadKey, Update};
+use mc_runtime::outcome::FailureKind;
 
 use super::builder::Builder;
 use super::code::Code;
@@ -38,6 +39,26 @@ struct Packet<T>(UnsafeCell<Option<Result<T>>>);
 // SAFETY: the thread writes once, before its end, and whoever joins it takes the result after that end; nothing is shared
 // but through these two, so `T` only moves from thread to thread.
 unsafe impl<T: Send> Sync for Packet<T> {}
+
+impl<T> Drop for Packet<T> {
+    fn drop(&mut self) {
+        let result = self.0.get_mut().take();
+        if result.is_some() && catch_unwind(AssertUnwindSafe(|| drop(result))).is_err() {
+            does_not_go();
+        }
+    }
+}
+
+/// As std ends the process.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn does_not_go() -> ! {
+    if ops::controlled() {
+        ops::fail(FailureKind::Panic, "thread result panicked on drop, which ends the process".to_owned());
+    }
+    std::process::abort();
+}
 
 impl<T> Packet<T> {
     /// # Safety
@@ -96,7 +117,7 @@ impl<T> Started<T> {
         let Started { thread, packet, .. } = self;
         let result = if ops::join(key) {
             // SAFETY: the thread of the engine has ended, and has given up its owner before that.
-            unsafe { Arc::into_inner_of_last(packet) }.0.into_inner()
+            unsafe { Arc::into_inner_of_last(packet) }.0.get_mut().take()
         } else {
             // The execution is torn down; the result may be missing.
             std::hint::cold_path();

@@ -9,6 +9,7 @@ pub use join::JoinHandle;
 pub use local::{AccessError, LocalKey};
 #[expect(deprecated, reason = "std still has it")]
 pub use park::park_timeout_ms;
+pub(in crate::checked) use park::parks_for_another_reason;
 pub use park::{park, park_timeout};
 pub use scoped::{Scope, ScopedJoinHandle, scope};
 #[expect(deprecated, reason = "std still has it")]

@@ -1,18 +1,41 @@
 //! Parking: the token is a word, taken by a guarded read-modify-write. Whether a time-out comes first is a choice.
 
-use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::Duration;
 
-use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
+use mc_runtime::ops::{self, Guard, Label, Rmw, Test, ThreadKey, Update};
 
 use super::current::current;
+use super::handle::{Name, Thread};
+use crate::checked::time;
 
 /// Takes the calling thread's token when there is one.
 const TAKE: Guard = Guard { test: Test::Mask { mask: 1, want: 1 }, update: Update::KeepAdd { keep: !1, add: 0 } };
 
+/// Learned when a thread parks: what it waits for in another way may then take its token.
+fn parks(thread: ThreadKey) -> u64 {
+    u64::from(thread.0 as u8) << 8 | 0x51
+}
+
+/// The calling thread is about to wait as std's channels and scopes do, which park until there is what they wait for: a token that was meant for [`park`] is gone then.
+/// `must_wait` is asked only where that matters.
+#[track_caller]
+pub(in crate::checked) fn parks_for_another_reason(must_wait: impl FnOnce() -> bool) {
+    if !ops::learned_any() || !ops::controlled() {
+        return;
+    }
+    let Some(me) = ops::current().filter(|me| ops::learned(parks(*me))) else { return };
+    let own = Thread::checked(me, Name::None);
+    let Some(token) = own.token() else { return };
+    if must_wait() && token.load(Relaxed, Label::Park) & 1 == 1 && ops::choose(2) == Some(1) {
+        token.rmw(Rmw::And, !1, Acquire, Label::Park);
+    }
+}
+
 /// Waits for the calling thread's token and takes it. May return without one.
 #[track_caller]
 pub fn park() {
+    learn_that_it_parks();
     match current().token() {
         Some(_) if ops::wakes_spuriously() => ops::woken_spuriously(false),
         Some(token) => {
@@ -23,9 +46,19 @@ pub fn park() {
     }
 }
 
+fn learn_that_it_parks() {
+    if let Some(me) = ops::current().filter(|_| ops::controlled()) {
+        ops::learn(parks(me));
+    }
+}
+
 /// Waits for the calling thread's token, or until the time is over, and takes the token if there is one.
 #[track_caller]
 pub fn park_timeout(dur: Duration) {
+    if time::is_never(dur) {
+        return park();
+    }
+    learn_that_it_parks();
     let current = current();
     let Some(token) = current.token() else {
         if !ops::inert() {

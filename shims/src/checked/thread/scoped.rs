@@ -13,11 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Result;
 
-use mc_runtime::ops::{self, ThreadKey};
+use mc_runtime::ops::{self, Guard, Label, Test, ThreadKey, Update};
 
 use super::builder::Builder;
 use super::handle::Thread;
 use super::launch::{Started, await_result, launch, may_outlive_scope};
+use super::park::parks_for_another_reason;
+use crate::checked::word::Word32;
 
 /// Where threads that borrow are spawned, as [`std::thread::Scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -29,7 +31,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// Owns the right to wait for a thread of a scope, as [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T> {
     started: Started<T>,
-    data: Arc<ScopeData>,
+    data: Handle,
     scope: PhantomData<&'scope ()>,
 }
 
@@ -37,6 +39,22 @@ pub struct ScopedJoinHandle<'scope, T> {
 unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
 // SAFETY: as above; a shared handle gives no access to the result at all.
 unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
+
+/// What a handle shares with its scope. (The public type has no `Drop`, as std's has none.)
+struct Handle(Arc<ScopeData>);
+
+impl Handle {
+    fn new(data: Arc<ScopeData>) -> Self {
+        data.handles.fetch_add(1, Ordering::Relaxed);
+        Self(data)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.handles.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// What a scope shares with its threads. Plain memory: what is read is ordered by joins.
 #[derive(Default)]
@@ -49,6 +67,8 @@ pub(super) struct ScopeData {
     ended: Condvar,
     /// Panics that nobody has got from `join`.
     panics: AtomicUsize,
+    /// Handles that are still there.
+    handles: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -103,7 +123,12 @@ impl ScopeData {
     #[track_caller]
     fn join_all(&self) {
         if let Some(caller) = ops::current() {
-            return self.join_children_of(caller);
+            self.join_children_of(caller);
+            if self.handles.load(Ordering::Relaxed) != 0 {
+                // What owns the result of a thread, of which std's scope waits for the end, was forgotten.
+                Word32::new(0).wait(NEVER, Ordering::Relaxed, Label::ThreadDone);
+            }
+            return;
         }
         if ops::inert() {
             return;
@@ -117,6 +142,9 @@ impl ScopeData {
     #[track_caller]
     fn join_children_of(&self, spawner: ThreadKey) {
         let children: Vec<Child> = self.children().iter().filter(|child| child.spawner == spawner).cloned().collect();
+        if !children.is_empty() {
+            parks_for_another_reason(|| true);
+        }
         for Child { key, thread, .. } in children {
             match thread {
                 Some(thread) => await_result(&thread),
@@ -126,6 +154,9 @@ impl ScopeData {
         }
     }
 }
+
+/// Holds for no word of which no bit is set.
+const NEVER: Guard = Guard { test: Test::Bit { bit: 0, set: true }, update: Update::KeepAdd { keep: !0, add: 0 } };
 
 /// Runs `f`, which may spawn threads that borrow, and waits for all of them.
 ///
@@ -183,7 +214,7 @@ impl<'scope> Scope<'scope, '_> {
             });
             self.data.children().push(Child { spawner, key, thread });
         }
-        Ok(ScopedJoinHandle { started, data: self.data.clone(), scope: PhantomData })
+        Ok(ScopedJoinHandle { started, data: Handle::new(self.data.clone()), scope: PhantomData })
     }
 }
 
@@ -205,10 +236,10 @@ impl<T> ScopedJoinHandle<'_, T> {
         let key = started.key();
         let result = started.join();
         if let Some(key) = key {
-            data.joined(key);
+            data.0.joined(key);
         }
         if result.is_err() {
-            data.panics.fetch_sub(1, Ordering::Relaxed);
+            data.0.panics.fetch_sub(1, Ordering::Relaxed);
         }
         result
     }

@@ -7,3 +7,8 @@ pub use system::{SystemTime, UNIX_EPOCH};
 
 mod instant;
 mod system;
+
+/// Is this longer than any clock goes? A time-out after that never comes, as in std and parking_lot.
+pub(crate) fn is_never(time: Duration) -> bool {
+    std::time::Instant::now().checked_add(time).is_none()
+}
