@@ -72,14 +72,14 @@ def send(messages):
 
 
 def make_room(n):
-    """The n-th message of a `sync_channel(1)` was received: whoever takes its place comes after that. `w` is how many more there is room for than at first."""
-    return store(f"p{n}", 1, "rel") + add("w", 1, "rlx")
+    """The n-th message of a `sync_channel(1)` was received: whoever takes its place comes after that."""
+    return store(f"p{n}", 1, "rel")
 
 
 def send_bounded(n):
-    """The n-th message of the only sender; there is room for one."""
+    """The n-th message of the only sender; there is room for one. `w` is how many were sent."""
     place = wait(f"p{n - 1}", {1: 1}, "acq") if n > 0 else []
-    return wait("w", {0: -1}, "rlx") + place + add(f"n{n}", 1, "rel")
+    return load("w", f"w{n}") + place + cas("w", n, n + 1, f"c{n}", "rlx") + add(f"n{n}", 1, "rel")
 
 
 # `sync_channel(0)`: 1 if the receiver is here. A sender waits for it.

@@ -103,6 +103,40 @@ macro_rules! word {
                 old
             }
 
+            /// A strong compare-exchange.
+            #[track_caller]
+            #[inline]
+            pub(crate) fn compare_exchange(
+                &self,
+                expected: $int,
+                new: $int,
+                success: Ordering,
+                failure: Ordering,
+                label: Label,
+            ) -> Result<$int, $int> {
+                let (from, to) = (u64::from(expected), u64::from(new));
+                match ops::compare_exchange(self.at(), $width, from, to, success, failure, false, label) {
+                    Some(done) => done.map(|old| old as $int).map_err(|old| old as $int),
+                    None => self.really_compare_exchange(expected, new, success, failure),
+                }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn really_compare_exchange(
+                &self,
+                expected: $int,
+                new: $int,
+                ok: Ordering,
+                failed: Ordering,
+            ) -> Result<$int, $int> {
+                let done = self.0.compare_exchange(expected, new, ok, failed);
+                if done.is_ok() {
+                    real::changed(self.at());
+                }
+                done
+            }
+
             /// Waits until the guard's test holds, updates, and returns the old value.
             #[track_caller]
             #[inline]
@@ -195,34 +229,6 @@ impl Word32 {
             return true;
         }
         false
-    }
-
-    /// A strong compare-exchange.
-    #[track_caller]
-    #[inline]
-    pub(crate) fn compare_exchange(
-        &self,
-        expected: u32,
-        new: u32,
-        success: Ordering,
-        failure: Ordering,
-        label: Label,
-    ) -> Result<u32, u32> {
-        let (from, to) = (u64::from(expected), u64::from(new));
-        match ops::compare_exchange(self.at(), Width::W32, from, to, success, failure, false, label) {
-            Some(done) => done.map(|old| old as u32).map_err(|old| old as u32),
-            None => self.really_compare_exchange(expected, new, success, failure),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn really_compare_exchange(&self, expected: u32, new: u32, ok: Ordering, failed: Ordering) -> Result<u32, u32> {
-        let done = self.0.compare_exchange(expected, new, ok, failed);
-        if done.is_ok() {
-            real::changed(self.at());
-        }
-        done
     }
 }
 

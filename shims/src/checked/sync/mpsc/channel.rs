@@ -4,33 +4,37 @@
 //! before that it is there. So the orders of sends are explored, and a receiver that waits for the next message has only one event to wait for.
 //!
 //! What `word` holds beside two flags depends on who can be held up:
-//! - [`Room::Counted`]: how many messages were sent. Nobody waits for room.
-//! - [`Room::Bounded`]: how many more there is room for. A send waits for room, a receive makes some.
+//! - [`Room::Counted`], [`Room::Bounded`]: how many messages were sent. Only of the second kind a send waits: until the message was received that had its place before
+//!   ([`Places`]).
 //! - [`Room::Rendezvous`]: whether the receiver is here. A send waits for it.
+//!
+//! So a receiver changes nothing that senders change, but at its end: what either sees of the other may be old, as in std's channel.
 //!
 //! Two things are no events until it is learned that somebody can see them: a bounded channel counts until more messages were sent than it has room
 //! for, and who was the last sender matters when a receiver comes to a channel without messages.
 
 use std::cell::{Cell, UnsafeCell};
-use std::collections::VecDeque;
+use std::mem::needs_drop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 
-use crate::checked::word::Word32;
+use super::places::Places;
+use crate::checked::thread::parks_for_another_reason;
+use crate::checked::word::{Word32, Word64};
 
 /// In `word`: there is no receiver any more.
-pub(super) const GONE: u32 = 1;
+pub(super) const GONE: u64 = 1;
 /// In `word`: there is no sender any more.
-pub(super) const CLOSED: u32 = 2;
-/// In `word`, one message, or room for one.
-const ONE: u32 = 4;
+pub(super) const CLOSED: u64 = 2;
+/// In `word`, one message.
+const ONE: u64 = 4;
 /// In the `word` of a rendezvous: the receiver waits.
-pub(super) const WAITING: u32 = 4;
+pub(super) const WAITING: u64 = 4;
 /// In the `word` of a rendezvous: the receiver looks whether a sender waits.
-pub(super) const POLLING: u32 = 8;
+pub(super) const POLLING: u64 = 8;
 
 /// In a node's `next_is`: the next message is there.
 const MESSAGE: u32 = 1;
@@ -39,6 +43,8 @@ const NONE: u32 = 2;
 
 /// Learned when somebody can see who was the last sender.
 const SENDERS_KEY: u64 = u64::from_le_bytes(*b"senders\0") | 1;
+/// Learned when a message that has a destructor is left in a channel without a bound, and the receiver goes.
+const LEFT_KEY: u64 = u64::from_le_bytes(*b"left\0\0\0\0") | 1;
 /// Learned when a bounded channel may be full.
 const FULL_KEY: u64 = u64::from_le_bytes(*b"channel\0") | 1;
 
@@ -56,7 +62,7 @@ pub(super) enum Room {
 impl Room {
     /// For `bound` messages.
     pub(super) fn of(bound: usize) -> Self {
-        match u32::try_from(bound).ok().filter(|bound| *bound < u32::MAX / ONE) {
+        match u32::try_from(bound).ok() {
             Some(0) => Room::Rendezvous,
             Some(_) if ops::controlled() && !ops::learned(FULL_KEY) => Room::Counted(bound),
             Some(bound) => Room::Bounded(bound),
@@ -84,8 +90,6 @@ impl<T> Node<T> {
 struct Tail<T> {
     last: NonNull<Node<T>>,
     sent: usize,
-    /// Of a bounded channel: for each message that was received, and whose place was not taken again, a word that says so.
-    places: VecDeque<Box<Word32>>,
     /// The node after which the receiver waits, if it does.
     awaited: *const Node<T>,
     /// The last sender went, and that was no event.
@@ -103,17 +107,23 @@ pub(super) enum Refused {
 
 /// What both ends share. Nothing here that is not an event differs between two runs of one execution.
 pub(super) struct Channel<T> {
-    pub(super) word: Word32,
+    pub(super) word: Word64,
     senders: Word32,
     pub(super) room: Room,
+    /// Of a bounded channel.
+    places: Option<Places>,
     /// Held only between two events: under control it is always free.
     tail: Mutex<Tail<T>>,
     /// The node before the next message. Only the receiver is here.
     head: UnsafeCell<NonNull<Node<T>>>,
-    /// How many messages were received, in units of [`ONE`]. Only the receiver is here.
-    received: Cell<u32>,
+    /// How many messages were received. Only the receiver is here.
+    received: Cell<u64>,
     /// The receiver has seen that there will be no more.
     ended: Cell<bool>,
+    /// 1 once one end has done with it.
+    done: Word32,
+    /// What is left stays for ever.
+    leaks: Cell<bool>,
 }
 
 // SAFETY: the list's end is behind a lock, its head is used by the one receiver, which is not `Sync`; messages move from thread to thread.
@@ -124,19 +134,22 @@ unsafe impl<T: Send> Sync for Channel<T> {}
 impl<T> Channel<T> {
     pub(super) fn new(room: Room) -> Self {
         let stub = Node::boxed(None);
-        let tail = Tail { last: stub, sent: 0, places: VecDeque::new(), awaited: ptr::null(), closed: false };
-        let word = match room {
-            Room::Bounded(bound) => bound * ONE,
-            Room::Counted(_) | Room::Rendezvous => 0,
+        let tail = Tail { last: stub, sent: 0, awaited: ptr::null(), closed: false };
+        let places = match room {
+            Room::Bounded(bound) => Some(Places::new(bound)),
+            Room::Counted(_) | Room::Rendezvous => None,
         };
         Self {
-            word: Word32::new(word),
+            word: Word64::new(0),
             senders: Word32::new(1),
             room,
+            places,
             tail: Mutex::new(tail),
             head: UnsafeCell::new(stub),
             received: Cell::new(0),
             ended: Cell::new(false),
+            done: Word32::new(0),
+            leaks: Cell::new(false),
         }
     }
 
@@ -147,53 +160,69 @@ impl<T> Channel<T> {
     /// Sends, and waits for room or for the receiver if it must.
     #[track_caller]
     pub(super) fn send(&self, value: T) -> Result<(), T> {
-        let room = match self.room {
-            Room::Counted(_) => self.word.rmw(Rmw::Add, ONE, Relaxed, Label::ChannelSend),
-            Room::Bounded(_) => {
-                let test = Test::Not { mask: !CLOSED, unwanted: 0 };
-                let update = Update::KeepAdd { keep: !0, add: ONE.wrapping_neg() };
-                self.word.wait(Guard { test, update }, Relaxed, Label::ChannelSend)
+        parks_for_another_reason(|| match &self.places {
+            Some(places) => !places.is_free(self.word.load(Relaxed, Label::ChannelSend) / ONE),
+            None => self.room == Room::Rendezvous,
+        });
+        let taken = match &self.places {
+            Some(places) => self.take_place(|n| if places.wait(n) { Ok(()) } else { Err(Refused::Gone) }).is_ok(),
+            None if self.room == Room::Rendezvous => {
+                let flags = (GONE | WAITING | POLLING) as u32;
+                let test = Test::Not { mask: flags, unwanted: 0 };
+                let update = Update::KeepAdd { keep: !((WAITING | POLLING) as u32), add: 0 };
+                self.word.wait(Guard { test, update }, Acquire, Label::ChannelSend) & GONE == 0
             }
-            Room::Rendezvous => {
-                let test = Test::Not { mask: GONE | WAITING | POLLING, unwanted: 0 };
-                let update = Update::KeepAdd { keep: !(WAITING | POLLING), add: 0 };
-                self.word.wait(Guard { test, update }, Acquire, Label::ChannelSend)
-            }
+            None => self.word.rmw(Rmw::Add, ONE, Relaxed, Label::ChannelSend) & GONE == 0,
         };
-        if room & GONE != 0 {
+        if !taken {
             return Err(value);
         }
         self.add(value);
         Ok(())
     }
 
+    /// Takes the next place of a bounded channel, once `is_free` says of its message's number that it can be had.
+    #[track_caller]
+    fn take_place(&self, is_free: impl Fn(u64) -> Result<(), Refused>) -> Result<(), Refused> {
+        self.update(Relaxed, |word| {
+            if word & GONE != 0 {
+                return Err(Refused::Gone);
+            }
+            is_free(word / ONE).map(|()| word + ONE)
+        })
+    }
+
+    /// Makes of `word` what `f` makes of it.
+    #[track_caller]
+    fn update(&self, order: Ordering, f: impl Fn(u64) -> Result<u64, Refused>) -> Result<(), Refused> {
+        let mut word = self.word.load(Relaxed, Label::ChannelSend);
+        loop {
+            match self.word.compare_exchange(word, f(word)?, order, Relaxed, Label::ChannelSend) {
+                Ok(_) => return Ok(()),
+                Err(found) => word = found,
+            }
+        }
+    }
+
     /// Sends if nobody need be waited for.
     #[track_caller]
     pub(super) fn try_send(&self, value: T) -> Result<(), (T, Refused)> {
-        if let Room::Counted(_) = self.room {
-            return self.send(value).map_err(|value| (value, Refused::Gone));
+        let taken = match (&self.places, self.room) {
+            (Some(places), _) => self.take_place(|n| if places.is_free(n) { Ok(()) } else { Err(Refused::Full) }),
+            (None, Room::Rendezvous) => self.update(Acquire, |word| match word {
+                _ if word & GONE != 0 => Err(Refused::Gone),
+                _ if word & WAITING == 0 => Err(Refused::Full),
+                _ => Ok(word - WAITING),
+            }),
+            (None, _) => return self.send(value).map_err(|value| (value, Refused::Gone)),
+        };
+        match taken {
+            Ok(()) => {
+                self.add(value);
+                Ok(())
+            }
+            Err(why) => Err((value, why)),
         }
-        let mut room = self.word.load(Relaxed, Label::ChannelSend);
-        loop {
-            if room & GONE != 0 {
-                return Err((value, Refused::Gone));
-            }
-            let has = match self.room {
-                Room::Rendezvous => room & WAITING != 0,
-                Room::Counted(_) | Room::Bounded(_) => room >= ONE,
-            };
-            if !has {
-                return Err((value, Refused::Full));
-            }
-            // `WAITING` is taken back, or room for one.
-            let order = if self.room == Room::Rendezvous { Acquire } else { Relaxed };
-            match self.word.compare_exchange(room, room - ONE, order, Relaxed, Label::ChannelSend) {
-                Ok(_) => break,
-                Err(found) => room = found,
-            }
-        }
-        self.add(value);
-        Ok(())
     }
 
     /// Links a message whose place was just taken.
@@ -203,10 +232,6 @@ impl<T> Channel<T> {
         // SAFETY: boxed just now, and not linked yet.
         ops::leave_clock(unsafe { node.as_ref() }.next_is.at());
         let mut tail = self.tail();
-        let place = match self.room {
-            Room::Bounded(bound) if tail.sent >= bound as usize => tail.places.pop_front(),
-            _ => None,
-        };
         let before = std::mem::replace(&mut tail.last, node);
         tail.sent += 1;
         let over = matches!(self.room, Room::Counted(limit) if tail.sent > limit);
@@ -216,12 +241,6 @@ impl<T> Channel<T> {
         drop(tail);
         if over {
             ops::learn(FULL_KEY);
-        }
-        // Whoever sends comes after the receive that freed its place, as with std's channel, though std does not promise it: not after later ones.
-        if let Some(place) = place {
-            ops::with_clocks(place.at(), size_of::<Word32>(), || {
-                place.wait(NEXT, Acquire, Label::ChannelPlace);
-            });
         }
         // That the node was made before is known by its place in the list. It must not order anything else: sends of different threads are not ordered.
         ops::with_clocks(before.next_is.at(), size_of::<Word32>(), || {
@@ -253,10 +272,13 @@ impl<T> Channel<T> {
         if sees_senders() {
             if self.senders.rmw(Rmw::Sub, 1, AcqRel, Label::ChannelDrop) == 1 {
                 let order = self.order_of_an_end();
-                self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelDrop);
+                let old = self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelDrop);
                 let last = self.tail().last;
                 // SAFETY: a node is freed only after its `next_is` was set: here, since there are no other senders.
                 unsafe { last.as_ref() }.next_is.rmw(Rmw::Or, NONE, order, Label::ChannelDrop);
+                if old & GONE == 0 && self.leaves_messages() && self.has_done() {
+                    self.empty();
+                }
             }
         } else if self.senders.raw().fetch_sub(1, AcqRel) == 1 {
             let mut tail = self.tail();
@@ -275,7 +297,7 @@ fn sees_senders() -> bool {
     !ops::controlled() || ops::learned(SENDERS_KEY)
 }
 
-/// What the receiver does. One thread at a time, which has the receiver.
+/// What the receiver does: one thread at a time, which has it. And after its end the last sender.
 impl<T> Channel<T> {
     fn head(&self) -> &Node<T> {
         // SAFETY: only the receiver's thread is here, and it alone frees nodes, in `take`, from which no such reference is used.
@@ -295,6 +317,9 @@ impl<T> Channel<T> {
                 ops::learn(SENDERS_KEY);
             }
         }
+        parks_for_another_reason(|| {
+            self.room == Room::Rendezvous || self.head().next_is.load(Relaxed, Label::ChannelRecv) == 0
+        });
         let next_is = self.head().next_is.wait(NEXT, Acquire, Label::ChannelRecv);
         if watched {
             self.tail().awaited = ptr::null();
@@ -314,12 +339,8 @@ impl<T> Channel<T> {
             return None; // also when the execution is torn down
         }
         let value = self.take()?;
-        if let Room::Bounded(_) = self.room {
-            let place = Box::new(Word32::new(0));
-            ops::leave_clock(place.at());
-            place.store(1, Release, Label::ChannelPlace);
-            self.tail().places.push_back(place);
-            self.word.rmw(Rmw::Add, ONE, Relaxed, Label::ChannelRoom);
+        if let Some(places) = &self.places {
+            places.free(self.received.get() - 1);
         }
         Some(value)
     }
@@ -331,7 +352,7 @@ impl<T> Channel<T> {
         let next = NonNull::new(unsafe { (*before).as_ref() }.next.get())?;
         // SAFETY: as above; nodes are boxed, and this one is not reached again.
         drop(unsafe { Box::from_raw(before.replace(next).as_ptr()) });
-        self.received.set(self.received.get().wrapping_add(ONE));
+        self.received.set(self.received.get() + 1);
         self.head().value.take()
     }
 
@@ -342,12 +363,8 @@ impl<T> Channel<T> {
             return Err(());
         }
         let word = self.word.load(Acquire, Label::ChannelTryRecv);
-        let is_any = match self.room {
-            Room::Bounded(bound) => word & !(GONE | CLOSED) != bound * ONE,
-            Room::Counted(_) => word & !(GONE | CLOSED) != self.received.get(),
-            Room::Rendezvous => unreachable!("a rendezvous keeps no messages"),
-        };
-        if is_any {
+        debug_assert!(self.room != Room::Rendezvous, "a rendezvous keeps no messages");
+        if word / ONE != self.received.get() {
             return Ok(true);
         }
         self.looks_at_senders();
@@ -364,14 +381,58 @@ impl<T> Channel<T> {
     /// The receiver goes: what was sent is dropped, what is sent from now on is refused.
     #[track_caller]
     pub(super) fn end(&self) {
-        self.word.rmw(Rmw::Or, GONE, self.order_of_an_end(), Label::ChannelGone);
+        let old = self.word.rmw(Rmw::Or, GONE, self.order_of_an_end(), Label::ChannelGone);
+        if let (Some(places), Room::Bounded(bound)) = (&self.places, self.room)
+            && old / ONE - self.received.get() == u64::from(bound)
+        {
+            places.give_up(old / ONE);
+        }
+        // As in std, if there was no sender any more then whoever has done with the channel last drops what was left in it. A bounded one is emptied here.
+        let is_left_to_the_last = old & CLOSED != 0 && self.leaves_messages();
+        if is_left_to_the_last && !self.has_done() {
+            return;
+        }
+        self.empty();
+    }
+
+    fn empty(&self) {
+        let leaks = Leaks(&self.leaks);
         let last = self.tail().last;
         while !ptr::eq(self.head(), last.as_ptr())
             && self.head().next_is.wait(NEXT, Acquire, Label::ChannelGone) == MESSAGE
         {
             let Some(value) = self.take() else { break };
+            if self.is_unbounded() && needs_drop::<T>() {
+                ops::learn(SENDERS_KEY);
+                ops::learn(LEFT_KEY);
+            }
             drop(value);
         }
+        std::mem::forget(leaks);
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.room == Room::Counted(usize::MAX)
+    }
+
+    /// Is it known that a message with a destructor may be left, in a channel that need not be emptied by its receiver?
+    fn leaves_messages(&self) -> bool {
+        self.is_unbounded() && needs_drop::<T>() && ops::controlled() && ops::learned(LEFT_KEY)
+    }
+
+    /// The caller, the receiver or the last sender, has done with the channel; whether the other one had before.
+    #[track_caller]
+    fn has_done(&self) -> bool {
+        self.done.rmw(Rmw::Swap, 1, AcqRel, Label::ChannelGone) == 1
+    }
+}
+
+/// What is in a channel is leaked when this is dropped: a message panicked that was to be dropped.
+struct Leaks<'a>(&'a Cell<bool>);
+
+impl Drop for Leaks<'_> {
+    fn drop(&mut self) {
+        self.0.set(true);
     }
 }
 
@@ -380,6 +441,9 @@ const NEXT: Guard = Guard { test: Test::Not { mask: !0, unwanted: 0 }, update: U
 
 impl<T> Drop for Channel<T> {
     fn drop(&mut self) {
+        if self.leaks.get() {
+            return;
+        }
         let mut node = self.head.get_mut().as_ptr();
         while !node.is_null() {
             // SAFETY: nodes are boxed, each is the `next` of one other, and nobody else has the channel.

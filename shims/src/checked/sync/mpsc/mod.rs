@@ -1,7 +1,8 @@
 //! `std::sync::mpsc`: channels of any number of senders and one receiver.
 //!
 //! A send happens before the receive of its message. On a channel of capacity 0, what the receiver did before it came happens before the send
-//! returns. std promises no more: room in a bounded channel orders nothing, nor does a `try_recv` that finds no message.
+//! returns. std promises no more: a `try_recv` that finds no message orders nothing. Its channels with room for more do one thing besides, and so
+//! do these: a send comes after the receive that freed its place.
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
@@ -11,6 +12,7 @@ pub use sender::{Sender, SyncSender};
 
 mod channel;
 mod iter;
+mod places;
 mod receiver;
 mod sender;
 

@@ -16,6 +16,7 @@ use super::channel::{CLOSED, Channel, POLLING, Room, WAITING};
 use super::iter::{IntoIter, Iter, TryIter};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::checked::sync::Arc;
+use crate::checked::time::is_never;
 
 /// The receiver. (The public type has no `Drop`, as std's has none.)
 struct End<T>(Arc<Channel<T>>);
@@ -71,7 +72,7 @@ impl<T> Receiver<T> {
 
     /// Comes to a rendezvous and goes again: has a sender come meanwhile, and if not, will there be none?
     #[track_caller]
-    fn offer(&self, as_who: u32) -> (bool, bool) {
+    fn offer(&self, as_who: u64) -> (bool, bool) {
         let word = &self.channel().word;
         self.channel().looks_at_senders();
         word.rmw(Rmw::Or, as_who, AcqRel, Label::ChannelTryRecv);
@@ -105,6 +106,9 @@ impl<T> Receiver<T> {
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         if !ops::controlled() && !ops::inert() {
             return self.recv_until(std::time::Instant::now().checked_add(timeout));
+        }
+        if is_never(timeout) {
+            return self.recv().map_err(|RecvError| RecvTimeoutError::Disconnected);
         }
         let found = match self.channel().room {
             Room::Rendezvous => match self.offer(WAITING) {
