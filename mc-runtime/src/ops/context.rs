@@ -230,3 +230,9 @@ pub(crate) fn set_only_inert() {
 pub(crate) fn ends() {
     with_engine(|e| e.threads.me().only_inert |= !e.abandons());
 }
+
+/// The bytes of a value, padding included, for comparison with what they are at another time.
+pub fn bytes<T>(of: &T) -> &[u8] {
+    // SAFETY: a live value, read as plain bytes; those that were never written (padding) are read as whatever they hold.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), size_of::<T>()) }
+}

@@ -17,9 +17,9 @@ use crate::ids::ThreadId;
 use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
-pub use context::Cut;
 #[cfg(feature = "unmodified")]
 pub use context::is_called_by_test;
+pub use context::{Cut, bytes};
 #[cfg(feature = "unmodified")]
 pub(crate) use context::{access_plainly, as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
 pub(crate) use context::{
@@ -196,11 +196,6 @@ pub fn joined<T>(thread: ThreadKey, result: &T) {
 #[inline(never)]
 fn joined_bytes(thread: ThreadKey, result: &[u8]) {
     wait_for(|e| e.joined(ThreadId(thread.0), result));
-}
-
-fn bytes<T>(of: &T) -> &[u8] {
-    // SAFETY: a live value, read as plain bytes; those that were never written (padding) are read as whatever they hold.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), size_of::<T>()) }
 }
 
 /// The block that holds `at` is a leak if it is still there at the end, also in a test that may leave others.

@@ -4,6 +4,7 @@
 #![cfg(mc)]
 
 mod arcs;
+mod as_std;
 #[path = "../common/chance.rs"]
 mod chance;
 mod channels;

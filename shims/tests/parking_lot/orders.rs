@@ -21,10 +21,12 @@ unsafe impl Sync for Plain {}
 
 impl Plain {
     fn write(&self) {
+        // SAFETY: as above.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 
     fn read(&self) -> u32 {
+        // SAFETY: as above.
         self.0.with(|value| unsafe { *value })
     }
 }

@@ -51,6 +51,8 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         if self.places <= 1 {
+            // std's takes its lock all the same.
+            self.word.rmw(Rmw::Add, NEXT_GENERATION, AcqRel, Label::BarrierArrive);
             return BarrierWaitResult(true);
         }
         let places = u32::try_from(self.places).ok().filter(|places| *places <= ARRIVALS);

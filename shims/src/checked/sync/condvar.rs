@@ -5,7 +5,7 @@
 //! Notifications order nothing: that is the mutex's business, as in std.
 
 use std::fmt;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 use mc_runtime::outcome::FailureKind;
 
 use super::mutex::{MutexGuard, RawMutex};
-use crate::checked::time::Instant;
+use crate::checked::time::{Instant, is_never};
 use crate::checked::word::Word64;
 
 /// How long a waiter for whom there is no bit sleeps before it reports a spurious wake-up, outside of a check.
@@ -75,9 +75,7 @@ impl Condvar {
     {
         let mut guard = guard;
         let mut woken = Woken::Perhaps;
-        while condition(&mut *guard) {
-            // To wait on after that is as if there had been no wake-up.
-            ops::assume(woken == Woken::Perhaps);
+        while waits(&mut *guard, &mut condition, woken) {
             let result;
             (result, woken) = self.wait_or_wake(guard);
             guard = result?;
@@ -155,7 +153,7 @@ impl Condvar {
         let mut over = false;
         let mut woken = Woken::Perhaps;
         loop {
-            if !condition(&mut *guard) {
+            if !waits(&mut *guard, &mut condition, woken) {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
             let left = dur.saturating_sub(start.elapsed());
@@ -163,8 +161,6 @@ impl Condvar {
             if over || left.is_zero() && !dur.is_zero() {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            // As in `wait_while`.
-            ops::assume(woken == Woken::Perhaps);
             let result;
             (result, woken) = self.wait_timeout_or_wake(guard, left);
             let (again, result) = result?;
@@ -196,6 +192,7 @@ impl Condvar {
         time: Option<Duration>,
         enqueued: impl FnOnce(Queued),
     ) -> bool {
+        let time = time.filter(|time| !is_never(*time));
         let timed_out = match (self.enqueue(enqueued), time) {
             (Some(bit), None) => {
                 raw.unlock();
@@ -247,7 +244,7 @@ impl Condvar {
     /// Takes a bit, while the mutex is still held, after whoever holds another one. `None`, outside of a check only: all are taken.
     #[track_caller]
     fn enqueue(&self, enqueued: impl FnOnce(Queued)) -> Option<u8> {
-        let old = self.word.rmw(Rmw::CondvarEnqueue, 0, AcqRel, Label::CondvarEnqueue);
+        let old = self.word.rmw(Rmw::CondvarEnqueue, 0, Relaxed, Label::CondvarEnqueue);
         let bit = (old as u32).trailing_ones();
         if bit < 32 {
             enqueued(Queued { others: pending(old) != 0, condvar: self, bit: bit as u8 });
@@ -301,6 +298,33 @@ enum Woken {
     Perhaps,
     /// Without one.
     ForNoReason,
+}
+
+/// Learned when somebody was woken for no reason and waited on, which is as if that had not happened: but for who looks at the lock meanwhile.
+const WAITS_ON: u64 = u64::from_le_bytes(*b"waits_on") | 1;
+/// Learned when somebody then does.
+const LOOKS: u64 = u64::from_le_bytes(*b"looks_at") | 1;
+
+/// The calling thread looks at a lock without waiting for it.
+pub(super) fn looks_at_a_lock() {
+    if ops::learned_any() && ops::learned(WAITS_ON) {
+        ops::learn(LOOKS);
+    }
+}
+
+/// Does a thread that was `woken` wait on?
+#[track_caller]
+fn waits<T>(data: &mut T, condition: &mut impl FnMut(&mut T) -> bool, woken: Woken) -> bool {
+    if woken == Woken::Perhaps {
+        return condition(data);
+    }
+    let (bytes, activity) = (ops::bytes(data).to_vec(), ops::activity());
+    let waits = condition(data);
+    if waits && ops::activity() == activity && ops::bytes(data) == bytes {
+        ops::learn(WAITS_ON);
+        ops::assume(ops::learned(LOOKS));
+    }
+    waits
 }
 
 /// Is the calling thread, which holds the lock and is about to wait, woken for no reason? Then others have had the lock meanwhile.
@@ -384,6 +408,6 @@ mod tests {
             *mutex.lock().unwrap() = true;
             condvar.notify_all();
         });
-        assert_eq!(condvar.word.rmw(Rmw::Or, 0, AcqRel, Label::CondvarWait), 0, "every waiter gave its bit back");
+        assert_eq!(condvar.word.load(Relaxed, Label::CondvarWait), 0, "every waiter gave its bit back");
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{LockResult, TryLockError, TryLockResult};
 
 use mc_runtime::ops::{Guard, Label, Test, Update};
 
+use super::condvar;
 use super::poison::{Entered, Flag};
 use crate::checked::statics;
 use crate::checked::word::Word32;
@@ -97,6 +98,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         self.touched();
+        condvar::looks_at_a_lock();
         if self.raw.try_lock() { Ok(MutexGuard::new(self)?) } else { Err(TryLockError::WouldBlock) }
     }
 
