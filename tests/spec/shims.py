@@ -44,7 +44,7 @@ def barrier(places):
 
 
 # `Condvar` with one waiter: 1 is there, 3 is there and was notified.
-ENQUEUE = wait("c", {0: 1}, "acqrel")
+ENQUEUE = wait("c", {0: 1}, "rlx")
 SLEEP = wait("c", {3: 0}, "rlx")
 GIVE_UP = wait("c", {1: 0, 3: 0}, "rlx")
 NOTIFY = wait("c", {0: 0, 1: 3, 3: 3}, "rlx")

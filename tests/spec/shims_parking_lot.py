@@ -49,9 +49,18 @@ ALONE = wait("l", {WRITER: WRITER}, "acq")
 CLAIM = wait("l", {readers: readers + WRITER for readers in COUNTS}, "acq", "c")
 WRITE = CLAIM + when_any("c", COUNTS[1:], ALONE)
 WRITE_END = add("l", -WRITER, "rel")
-CLAIM_UPGRADE = add("l", WRITER - UPGRADABLE, "acq", "c")
 BESIDE_READERS = [UPGRADABLE + readers for readers in COUNTS[1:]]
-UPGRADE = CLAIM_UPGRADE + when_any("c", BESIDE_READERS, ALONE)
+
+
+def claims_upgrade(ord):
+    return add("l", WRITER - UPGRADABLE, ord, "c")
+
+
+def upgrades(ord):
+    return claims_upgrade(ord) + when_any("c", BESIDE_READERS, ALONE)
+
+
+UPGRADE = upgrades("acq")
 
 # The same where nobody can tell that a writer waits, and both steps are one: no reader comes while another reads, other than recursively; nobody asks for a writer;
 # and where the time of one that wants to write can be over while somebody reads, no other thread tries to have the lock without waiting, or asks whether it is free.
@@ -60,10 +69,10 @@ UPGRADE_AT_ONCE = wait("l", {UPGRADABLE: WRITER}, "acq")
 
 DOWNGRADE = add("l", 1 - WRITER, "rel")
 DOWNGRADE_TO_UPGRADABLE = add("l", UPGRADABLE - WRITER, "rel")
-DOWNGRADE_UPGRADABLE = add("l", 1 - UPGRADABLE, "rel")
+DOWNGRADE_UPGRADABLE = add("l", 1 - UPGRADABLE, "rlx")
 
 TRY_WRITE = cas("l", 0, WRITER, "w")
-TRY_UPGRADE = cas("l", UPGRADABLE, WRITER, "w")
+TRY_UPGRADE = cas("l", UPGRADABLE, WRITER, "w", "rlx")
 
 READER = READ + READ_END
 RECURSIVE_READER = READ_RECURSIVELY + READ_END
@@ -112,9 +121,9 @@ def timed_writer(writes, looks, seen):
 
 TRY_WRITE_FOR = timed_writer(WRITES, LOOKS_TO_WRITE, gives_up(CLAIM, 0, WRITER))
 TRY_UPGRADE_FOR = READ_UPGRADABLY + timed_writer(
-    UPGRADE + WRITE_END,
+    upgrades("rlx") + WRITE_END,
     LOOKS_TO_UPGRADE + UPGRADABLE_END,
-    gives_up(CLAIM_UPGRADE, UPGRADABLE, WRITER - UPGRADABLE) + UPGRADABLE_END,
+    gives_up(claims_upgrade("rlx"), UPGRADABLE, WRITER - UPGRADABLE) + UPGRADABLE_END,
 )
 TRY_UPGRADES = READ_UPGRADABLY + TRY_UPGRADE + when("w", UPGRADABLE, WRITE_END) + when_any("w", BESIDE_READERS, UPGRADABLE_END)
 
@@ -180,10 +189,17 @@ def notified(state, preferred):
     return state + (preferred if preferred in places else places[0]) if places else state
 
 
-# It says with which mutex it waits, takes the first place that is free, and looks whether whoever waits already does so with the same mutex.
-PLACE = wait("c", {s: s + (3 if waiter(s, 1) else 1) for s in (0, 1, 2, 3, 6)}, "acqrel", "q")
-ENQUEUE = swap("mutex", 1, "acqrel") + PLACE + when_any("q", (1, 2, 3, 6), add("mutex", 0, "acqrel"))
-NOTIFY_ALL = wait("c", {s: s + sum(pending(s)) for s in WAITERS}, "rlx")
+# It says with which mutex it waits, takes the first place that is free, and looks whether who waits already, and is not notified, does so with the same mutex.
+PLACE = wait("c", {s: s + (3 if waiter(s, 1) else 1) for s in (0, 1, 2, 3, 6)}, "rlx", "q")
+ENQUEUE = swap("mutex", 1, "acqrel") + PLACE + when_any("q", (1, 3), add("mutex", 0, "acqrel"))
+
+
+def notifies(ops):
+    """If it sees that somebody waits."""
+    return load("c", "c") + when_any("c", [s for s in WAITERS if pending(s)], ops)
+
+
+NOTIFY_ALL = notifies(wait("c", {s: s + sum(pending(s)) for s in WAITERS}, "rlx"))
 
 
 def each_place(ops):
@@ -203,7 +219,7 @@ def notify_one():
     """One that waits alone is notified at once. Of two, one is chosen."""
     alone = {s: notified(s, 0) if len(pending(s)) == 1 else s for s in WAITERS}
     one = [when("k", n, wait("c", {s: notified(s, place) for s in WAITERS}, "rlx")) for n, place in enumerate(PLACES)]
-    return wait("c", alone, "rlx", "p") + when("p", 4, choose(2, "k") + sum(one, []))
+    return notifies(wait("c", alone, "rlx", "p") + when("p", 4, choose(2, "k") + sum(one, [])))
 
 
 SLEEP = each_place(sleep)
