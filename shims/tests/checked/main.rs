@@ -43,6 +43,11 @@ fn check_with(options: &Options, body: fn()) -> Outcome {
     common::explore(options, body)
 }
 
+/// How many of so many random programs are looked at: a switch between threads of the operating system takes a hundred times as long.
+fn programs(all: u64) -> u64 {
+    if std::env::var_os("MC_THREADS").is_some_and(|threads| threads == "os") { all / 12 } else { all }
+}
+
 /// `body` holds in each of exactly `executions`.
 #[track_caller]
 fn proved(executions: u64, body: fn()) {

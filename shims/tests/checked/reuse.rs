@@ -13,7 +13,7 @@ use mc_runtime::outcome::FailureKind::UseAfterFree;
 use mc_runtime::outcome::Verdict;
 
 use super::chance::Chance;
-use super::{check_with, common, fails, meets_what_is_there_again, outcomes, proved, replayed};
+use super::{check_with, common, fails, meets_what_is_there_again, outcomes, programs, proved, replayed};
 
 /// What was allocated as `T` is there no more.
 fn free<T>(at: *mut ()) {
@@ -366,15 +366,10 @@ fn program(chance: &mut Chance) -> Program {
     Program { threads: (0..threads).map(|_| (0..OPS / threads).map(|_| op(chance)).collect()).collect(), order }
 }
 
-/// How many are looked at: a switch between threads of the operating system takes a hundred times as long.
-fn programs() -> u64 {
-    if std::env::var_os("MC_THREADS").is_some_and(|threads| threads == "os") { PROGRAMS / 12 } else { PROGRAMS }
-}
-
 #[test]
 fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
     let mut more = 0;
-    for seed in 0..programs() {
+    for seed in 0..programs(PROGRAMS) {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
         let expected = outcomes(Reductions::default(), program, outcome::<Pool>);
         assert_eq!(outcomes(Reductions::default(), program, outcome::<Heap>), expected, "{seed}: {program:?}");
@@ -382,12 +377,12 @@ fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
         assert_eq!(outcomes(none, program, outcome::<Heap>), expected, "{seed}: {program:?}");
         more += u64::from(outcomes(Reductions::default(), program, outcome::<Fresh>) != expected);
     }
-    assert!(programs() < PROGRAMS || more >= 5, "it makes a difference in {more} only");
+    assert!(programs(PROGRAMS) < PROGRAMS || more >= 5, "it makes a difference in {more} only");
 }
 
 #[test]
 fn every_outcome_is_replayed_that_is_a_failure() {
-    for seed in 0..programs() / 4 {
+    for seed in 0..programs(PROGRAMS) / 4 {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
         let seen = outcomes(Reductions::default(), program, outcome::<Heap>);
         for wrong in (0..1 << OPS).filter(|wrong| seen[wrong / 64] >> (wrong % 64) & 1 != 0) {
