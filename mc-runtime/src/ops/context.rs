@@ -1,7 +1,9 @@
 //! How an operation finds the engine, and waits: the only place that reaches it through a thread-local.
 
+use super::ThreadKey;
 use crate::exec::arena::{self, Heap};
 use crate::exec::{Engine, Step, panics};
+use crate::ids::ThreadId;
 use std::cell::Cell;
 use std::ptr;
 
@@ -235,4 +237,10 @@ pub(crate) fn ends() {
 pub fn bytes<T>(of: &T) -> &[u8] {
     // SAFETY: a live value, read as plain bytes; those that were never written (padding) are read as whatever they hold.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(of).cast(), size_of::<T>()) }
+}
+
+/// The thread that spawned this one; none has spawned the body of the test.
+pub fn parent(thread: ThreadKey) -> Option<ThreadKey> {
+    let spawn = ask_engine(|e| e.explorer.graph.parent(ThreadId(thread.0)))?;
+    (!spawn.is_init()).then_some(ThreadKey(spawn.thread.0))
 }

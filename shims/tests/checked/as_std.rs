@@ -196,13 +196,41 @@ fn whoever_waits_for_a_message_may_take_the_token_that_was_meant_for_park() {
         sender.send(()).unwrap();
         thread.join().unwrap();
     });
-    // Where the message is there, nobody waits.
+    fails(FailureKind::Deadlock, || {
+        let (sender, receiver) = channel::<()>();
+        let thread = thread::spawn(move || {
+            _ = receiver.recv_timeout(Duration::from_secs(1));
+            thread::park();
+        });
+        thread.thread().unpark();
+        thread.join().unwrap();
+        drop(sender);
+    });
+    // Where the message is there, or there is no sender, nobody waits; nor does who only looks.
     holds(|| {
         let (sender, receiver) = channel();
         sender.send(()).unwrap();
         thread::current().unpark();
         receiver.recv().unwrap();
         thread::park();
+    });
+    holds(|| {
+        let (sender, receiver) = sync_channel::<()>(0);
+        drop(sender);
+        thread::current().unpark();
+        assert!(receiver.recv().is_err());
+        thread::park();
+    });
+    holds(|| {
+        let (sender, receiver) = sync_channel(0);
+        thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                _ = receiver.try_recv();
+                thread::park();
+            });
+            thread.thread().unpark();
+            _ = sender.try_send(());
+        });
     });
 }
 
@@ -229,6 +257,13 @@ fn whoever_waits_for_room_may_take_the_token_that_was_meant_for_park() {
         thread.thread().unpark();
         receiver.recv().unwrap();
         thread.join().unwrap();
+    });
+    holds(|| {
+        let (sender, receiver) = sync_channel(0);
+        drop(receiver);
+        thread::current().unpark();
+        assert!(sender.send(1).is_err());
+        thread::park();
     });
     holds(|| {
         let (sender, receiver) = sync_channel(2);
@@ -344,6 +379,48 @@ fn a_downgrade_in_the_course_of_a_panic_poisons_nothing() {
 fn a_scope_waits_for_ever_for_the_thread_of_a_forgotten_handle() {
     fails(FailureKind::Deadlock, || {
         thread::scope(|scope| std::mem::forget(scope.spawn(|| ())));
+    });
+}
+
+#[test]
+fn a_scope_waits_for_all_of_its_threads_whoever_spawned_them() {
+    // One of a scope within.
+    holds(|| {
+        let done = AtomicBool::new(false);
+        thread::scope(|outer| {
+            thread::scope(|inner| {
+                inner.spawn(|| {
+                    outer.spawn(|| done.store(true, Relaxed));
+                });
+            });
+        });
+        assert!(done.into_inner());
+    });
+    // One that was joined.
+    holds(|| {
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let spawns = || {
+                scope.spawn(|| done.store(true, Relaxed));
+            };
+            scope.spawn(spawns).join().unwrap();
+        });
+        assert!(done.into_inner());
+    });
+    // One of a scope within a thread that was joined.
+    holds(|| {
+        let done = AtomicBool::new(false);
+        thread::scope(|outer| {
+            let spawns = || {
+                thread::scope(|inner| {
+                    inner.spawn(|| {
+                        outer.spawn(|| done.store(true, Relaxed));
+                    });
+                });
+            };
+            outer.spawn(spawns).join().unwrap();
+        });
+        assert!(done.into_inner());
     });
 }
 

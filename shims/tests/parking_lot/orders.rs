@@ -1,5 +1,6 @@
 //! What parking_lot's operations do not order, read off its source (0.12.5): found by the checker, not hidden by it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use mc::cell::UnsafeCell;
@@ -140,6 +141,32 @@ fn a_waiter_that_is_notified_leaves_its_mutex_to_the_condvar_no_more() {
             *ready.lock() = true;
             changed.notify_all();
             changed.wait_for(&mut other.lock(), SECOND);
+        });
+    });
+    assert!(outcome.failures.is_empty(), "{outcome:?}");
+}
+
+#[test]
+fn who_is_refused_with_another_mutex_leaves_that_of_the_waiter_known() {
+    let outcome = crate::checked::check(|| {
+        let (own, other, changed) = (Mutex::new((false, false)), Mutex::new((false, false)), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut state = own.lock();
+                state.0 = true;
+                while !state.1 {
+                    changed.wait(&mut state);
+                }
+            });
+            if own.lock().0 {
+                let refused = |mutex: &Mutex<_>| {
+                    let wait = || changed.wait_for(&mut mutex.lock(), SECOND);
+                    catch_unwind(AssertUnwindSafe(wait)).is_err()
+                };
+                assert_eq!([&other, &other, &own].map(refused), [true, true, false]);
+            }
+            own.lock().1 = true;
+            changed.notify_all();
         });
     });
     assert!(outcome.failures.is_empty(), "{outcome:?}");

@@ -1,7 +1,7 @@
 //! `Condvar`: [`sync::Condvar`] for parking_lot's mutexes, without spurious wake-ups, and for one mutex at a time.
 
 use std::fmt;
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::time::{Duration, Instant};
 
 use mc_runtime::ops::{self, Label, Rmw};
@@ -159,6 +159,7 @@ impl Condvar {
             // Who waits with another mutex has named it before: then either this thread's swap has seen it, or it came after that.
             if queued.others && (known != at || self.mutex.rmw(Rmw::Or, 0, AcqRel, Label::CondvarEnqueue) != at) {
                 queued.leave();
+                _ = self.mutex.compare_exchange(at, known, AcqRel, Relaxed, Label::CondvarEnqueue);
                 panic!("attempted to use a condition variable with more than one mutex");
             }
         };

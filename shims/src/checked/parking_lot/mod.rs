@@ -11,6 +11,8 @@
 //! - [`Condvar`] has room for 32 waiters under control. `wait_until` also takes `mc::time::Instant`; for the `..._until` of locks,
 //!   turn it into std's with `.into()`.
 //! - `lock_arc` and its like take std's `Arc`, which is not checked.
+//! - `try_write` of a lock that is free succeeds. parking_lot's may fail while several threads wait for their turn, one of them to write, and its `is_locked` be false just then.
+//! - Giving back an upgradable guard orders what was read before whoever writes next; parking_lot orders only whom it wakes. `bump` gives a lock away also where nobody waits.
 //! - Types are larger than parking_lot's.
 
 pub use ::lock_api;

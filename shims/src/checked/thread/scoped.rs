@@ -1,7 +1,7 @@
 //! `scope`: threads that borrow, joined before the scope ends.
 //!
 //! Which threads are joined, and in which order, must follow from what each thread did and not from who was faster:
-//! a thread's children are joined in the order in which it spawned them, each one's own children after its end.
+//! a thread's children are joined in the order in which it spawned them, each one's own children after its end, and with them those that were spawned by threads of scopes within.
 //! The scope ends when they have their results; where what is in their thread-locals is dropped after that, it may have ended before (`launch`).
 //! Differs: its `Debug` output has no fields.
 
@@ -60,6 +60,7 @@ impl Drop for Handle {
 #[derive(Default)]
 pub(super) struct ScopeData {
     this: std::sync::Weak<ScopeData>,
+    owner: Option<ThreadKey>,
     /// Threads of the engine that are to be waited for.
     children: Mutex<Vec<Child>>,
     /// Threads of the system that run.
@@ -74,14 +75,18 @@ pub(super) struct ScopeData {
 #[derive(Clone)]
 struct Child {
     spawner: ThreadKey,
+    /// The owner of the scope or the thread of it from which the spawner comes, perhaps through other scopes: the spawner has ended when that has.
+    under: ThreadKey,
     key: ThreadKey,
+    /// By its spawner.
+    is_joined: bool,
     /// If not its end is waited for, but its result.
     thread: Option<Thread>,
 }
 
 impl ScopeData {
     fn new() -> Arc<Self> {
-        Arc::new_cyclic(|this| Self { this: this.clone(), ..Self::default() })
+        Arc::new_cyclic(|this| Self { this: this.clone(), owner: ops::current(), ..Self::default() })
     }
 
     #[inline(never)]
@@ -114,8 +119,10 @@ impl ScopeData {
 
     /// The calling thread has joined `child`: if it is the spawner, the scope need not join it again.
     fn joined(&self, child: ThreadKey) {
-        if let Some(caller) = ops::current() {
-            self.children().retain(|entry| (entry.spawner, entry.key) != (caller, child));
+        let mut children = self.children();
+        let entry = children.iter_mut().find(|entry| entry.key == child);
+        if let (Some(entry), Some(caller)) = (entry, ops::current()) {
+            entry.is_joined = entry.spawner == caller;
         }
     }
 
@@ -123,6 +130,9 @@ impl ScopeData {
     #[track_caller]
     fn join_all(&self) {
         if let Some(caller) = ops::current() {
+            if self.children().iter().any(|child| !child.is_joined) {
+                parks_for_another_reason(|| true);
+            }
             self.join_children_of(caller);
             if self.handles.load(Ordering::Relaxed) != 0 {
                 // What owns the result of a thread, of which std's scope waits for the end, was forgotten.
@@ -140,18 +150,27 @@ impl ScopeData {
     }
 
     #[track_caller]
-    fn join_children_of(&self, spawner: ThreadKey) {
-        let children: Vec<Child> = self.children().iter().filter(|child| child.spawner == spawner).cloned().collect();
-        if !children.is_empty() {
-            parks_for_another_reason(|| true);
-        }
-        for Child { key, thread, .. } in children {
+    fn join_children_of(&self, thread: ThreadKey) {
+        let mut children: Vec<Child> = self.children().iter().filter(|child| child.under == thread).cloned().collect();
+        // Those of one spawner stay in its order.
+        children.sort_by_key(|child| child.spawner.0);
+        for Child { key, thread, is_joined, .. } in children {
             match thread {
+                _ if is_joined => {}
                 Some(thread) => await_result(&thread),
                 None => drop(ops::join(key)),
             }
             self.join_children_of(key);
         }
+    }
+
+    /// The thread of this scope from which `spawner` comes, or its owner.
+    fn above(&self, spawner: ThreadKey) -> ThreadKey {
+        let children = self.children();
+        let is_of_scope = |thread: &ThreadKey| children.iter().any(|child| child.key == *thread);
+        std::iter::successors(Some(spawner), |thread| ops::parent(*thread))
+            .find(|thread| self.owner == Some(*thread) || is_of_scope(thread))
+            .unwrap_or(spawner)
     }
 }
 
@@ -212,7 +231,8 @@ impl<'scope> Scope<'scope, '_> {
                 started.tell_apart();
                 started.thread.clone()
             });
-            self.data.children().push(Child { spawner, key, thread });
+            let under = self.data.above(spawner);
+            self.data.children().push(Child { spawner, under, key, is_joined: false, thread });
         }
         Ok(ScopedJoinHandle { started, data: Handle::new(self.data.clone()), scope: PhantomData })
     }

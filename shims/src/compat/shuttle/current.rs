@@ -28,7 +28,9 @@ impl fmt::Debug for TaskId {
 
 /// The calling thread; `None` outside of a check.
 pub fn get_current_task() -> Option<TaskId> {
-    ops::current().map(|key| TaskId(key.0 as usize))
+    let key = ops::current()?;
+    ops::tell_apart(key);
+    Some(TaskId(key.0 as usize))
 }
 
 /// The calling thread.

@@ -49,7 +49,7 @@ fn draw() -> u32 {
 
 /// The next of the calling thread's own sequence.
 fn fixed() -> u32 {
-    let thread = ops::current().map_or(0, |key| u64::from(key.0));
+    let thread = super::current::get_current_task().map_or(0, |task| usize::from(task) as u64);
     let taken = TAKEN.with(|taken| taken.replace(taken.get() + 1));
     mixed(mixed(thread).wrapping_add(taken)) as u32
 }

@@ -162,7 +162,7 @@ impl<T> Channel<T> {
     pub(super) fn send(&self, value: T) -> Result<(), T> {
         parks_for_another_reason(|| match &self.places {
             Some(places) => !places.is_free(self.word.load(Relaxed, Label::ChannelSend) / ONE),
-            None => self.room == Room::Rendezvous,
+            None => self.room == Room::Rendezvous && self.word.load(Relaxed, Label::ChannelSend) & GONE == 0,
         });
         let taken = match &self.places {
             Some(places) => self.take_place(|n| if places.wait(n) { Ok(()) } else { Err(Refused::Gone) }).is_ok(),
@@ -304,6 +304,18 @@ impl<T> Channel<T> {
         unsafe { (*self.head.get()).as_ref() }
     }
 
+    /// The receiver is about to wait as std's does, if there is no message.
+    #[track_caller]
+    pub(super) fn parks(&self) {
+        parks_for_another_reason(|| {
+            if self.room != Room::Rendezvous {
+                return self.head().next_is.load(Relaxed, Label::ChannelRecv) == 0;
+            }
+            self.looks_at_senders();
+            self.word.load(Relaxed, Label::ChannelRecv) & CLOSED == 0
+        });
+    }
+
     /// The next message, once it is there; `None` when there will be none.
     #[track_caller]
     pub(super) fn receive(&self) -> Option<T> {
@@ -317,9 +329,6 @@ impl<T> Channel<T> {
                 ops::learn(SENDERS_KEY);
             }
         }
-        parks_for_another_reason(|| {
-            self.room == Room::Rendezvous || self.head().next_is.load(Relaxed, Label::ChannelRecv) == 0
-        });
         let next_is = self.head().next_is.wait(NEXT, Acquire, Label::ChannelRecv);
         if watched {
             self.tail().awaited = ptr::null();

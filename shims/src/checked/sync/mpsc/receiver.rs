@@ -86,6 +86,7 @@ impl<T> Receiver<T> {
     /// When there will be none because all senders are gone.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
+        self.channel().parks();
         self.waits();
         self.channel().receive().ok_or(RecvError)
     }
@@ -109,6 +110,9 @@ impl<T> Receiver<T> {
         }
         if is_never(timeout) {
             return self.recv().map_err(|RecvError| RecvTimeoutError::Disconnected);
+        }
+        if !timeout.is_zero() {
+            self.channel().parks();
         }
         let found = match self.channel().room {
             Room::Rendezvous => match self.offer(WAITING) {
