@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use mc_shuttle_suite::{Counter, Gate, Lossy};
+use shuttle::current::me;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -222,6 +223,21 @@ fn tasks_are_awaited() {
         },
         50,
     );
+}
+
+#[test]
+#[should_panic(expected = "the second thread came first")]
+fn threads_that_are_alike_are_told_apart_by_their_numbers() {
+    let body = || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let comes = |count: Arc<AtomicUsize>| {
+            let is_first = count.fetch_add(1, Ordering::SeqCst) == 0;
+            assert!(!is_first || usize::from(me()) != 2, "the second thread came first");
+        };
+        let threads = [count.clone(), count].map(|count| thread::spawn(move || comes(count)));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    };
+    check_dfs(body, None);
 }
 
 #[test]
