@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::Result;
@@ -117,7 +118,8 @@ impl<T> Started<T> {
         let Started { thread, packet, .. } = self;
         let result = if ops::join(key) {
             // SAFETY: the thread of the engine has ended, and has given up its owner before that.
-            unsafe { Arc::into_inner_of_last(packet) }.0.get_mut().take()
+            let mut packet = ManuallyDrop::new(unsafe { Arc::into_inner_of_last(packet) });
+            packet.0.get_mut().take()
         } else {
             // The execution is torn down; the result may be missing.
             std::hint::cold_path();
