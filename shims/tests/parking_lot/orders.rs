@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use mc::cell::UnsafeCell;
-use mc::parking_lot::{Condvar, Mutex, RwLock, RwLockUpgradableReadGuard};
+use mc::parking_lot::{Condvar, Mutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard};
 use mc::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use mc::thread;
 use mc_runtime::outcome::FailureKind;
@@ -48,50 +48,29 @@ fn who_gives_up_that_it_may_write_releases_nothing() {
     });
 }
 
-#[test]
-fn an_upgrade_with_a_time_out_does_not_acquire_from_readers_that_have_gone() {
-    fails(FailureKind::DataRace, || {
-        let (plain, lock) = (Plain::default(), RwLock::new(()));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let _guard = lock.read();
-                plain.read();
-            });
-            let upgraded = RwLockUpgradableReadGuard::try_upgrade_for(lock.upgradable_read(), SECOND);
-            if upgraded.is_ok() {
-                plain.write();
-            }
+/// A reader beside one that may become the writer, and writes if it `upgrades`.
+fn reads_beside(upgrades: impl for<'a> Fn(RwLockUpgradableReadGuard<'a, ()>) -> Option<RwLockWriteGuard<'a, ()>>) {
+    let (plain, lock) = (Plain::default(), RwLock::new(()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _guard = lock.read();
+            plain.read();
         });
-    });
-    // One without does. The reader comes and goes before the guard, between it and the upgrade, or after both; or it comes before the upgrade and goes after it has begun.
-    proved(6, || {
-        let (plain, lock) = (Plain::default(), RwLock::new(()));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let _guard = lock.read();
-                plain.read();
-            });
-            let _guard = RwLockUpgradableReadGuard::upgrade(lock.upgradable_read());
-            plain.write();
-        });
+        let _guard = upgrades(lock.upgradable_read()).inspect(|_| plain.write());
     });
 }
 
 #[test]
-fn an_attempt_to_upgrade_does_not_acquire_from_readers_that_have_gone() {
-    fails(FailureKind::DataRace, || {
-        let (plain, lock) = (Plain::default(), RwLock::new(()));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let _guard = lock.read();
-                plain.read();
-            });
-            let upgraded = RwLockUpgradableReadGuard::try_upgrade(lock.upgradable_read());
-            if upgraded.is_ok() {
-                plain.write();
-            }
-        });
-    });
+fn an_upgrade_that_may_fail_does_not_acquire_from_readers_that_have_gone() {
+    let bodies = [
+        || reads_beside(|guard| RwLockUpgradableReadGuard::try_upgrade(guard).ok()),
+        || reads_beside(|guard| RwLockUpgradableReadGuard::try_upgrade_for(guard, SECOND).ok()),
+    ];
+    for body in bodies {
+        fails(FailureKind::DataRace, body);
+    }
+    // Another one does. The reader comes and goes before the guard, between it and the upgrade, or after both; or it comes before the upgrade and goes after it has begun.
+    proved(6, || reads_beside(|guard| Some(RwLockUpgradableReadGuard::upgrade(guard))));
 }
 
 #[test]

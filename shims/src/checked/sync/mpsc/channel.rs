@@ -160,9 +160,12 @@ impl<T> Channel<T> {
     /// Sends, and waits for room or for the receiver if it must.
     #[track_caller]
     pub(super) fn send(&self, value: T) -> Result<(), T> {
-        parks_for_another_reason(|| match &self.places {
-            Some(places) => !places.is_free(self.word.load(Relaxed, Label::ChannelSend) / ONE),
-            None => self.room == Room::Rendezvous && self.word.load(Relaxed, Label::ChannelSend) & GONE == 0,
+        parks_for_another_reason(|| {
+            if let Room::Counted(_) = self.room {
+                return false;
+            }
+            let word = self.word.load(Relaxed, Label::ChannelSend);
+            word & GONE == 0 && self.places.as_ref().is_none_or(|places| !places.is_free(word / ONE))
         });
         let taken = match &self.places {
             Some(places) => self.take_place(|n| if places.wait(n) { Ok(()) } else { Err(Refused::Gone) }).is_ok(),
@@ -404,6 +407,8 @@ impl<T> Channel<T> {
         self.empty();
     }
 
+    /// Drops the messages. Nobody sends any more, and whoever has taken a place has linked its message: that is no event of its own.
+    #[track_caller]
     fn empty(&self) {
         let leaks = Leaks(&self.leaks);
         let last = self.tail().last;
