@@ -13,7 +13,7 @@ use mc::time::Duration;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::{FailureKind, Verdict};
 
-use super::{check, check_with, fails, results};
+use super::{check, check_with, fails, proved, results};
 
 /// A cell whose accesses the checker compares.
 #[derive(Default)]
@@ -205,6 +205,16 @@ fn whoever_waits_for_a_message_may_take_the_token_that_was_meant_for_park() {
         thread.thread().unpark();
         thread.join().unwrap();
         drop(sender);
+    });
+    // Without a token, whoever parks receives as all do.
+    proved(1, || {
+        let (sender, receiver) = channel();
+        let thread = thread::spawn(move || {
+            receiver.recv().unwrap();
+            thread::park_timeout(Duration::ZERO);
+        });
+        sender.send(()).unwrap();
+        drop(thread);
     });
     // Where the message is there, or there is no sender, nobody waits; nor does who only looks.
     holds(|| {

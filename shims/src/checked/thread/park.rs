@@ -18,7 +18,7 @@ fn parks(thread: ThreadKey) -> u64 {
 }
 
 /// The calling thread is about to wait as std's channels and scopes do, which park until there is what they wait for: a token that was meant for [`park`] is gone then.
-/// `must_wait` is asked only where that matters.
+/// `must_wait` is asked only where there is one.
 #[track_caller]
 pub(in crate::checked) fn parks_for_another_reason(must_wait: impl FnOnce() -> bool) {
     if !ops::learned_any() || !ops::controlled() {
@@ -27,7 +27,7 @@ pub(in crate::checked) fn parks_for_another_reason(must_wait: impl FnOnce() -> b
     let Some(me) = ops::current().filter(|me| ops::learned(parks(*me))) else { return };
     let own = Thread::checked(me, Name::None);
     let Some(token) = own.token() else { return };
-    if must_wait() && token.load(Relaxed, Label::Park) & 1 == 1 && ops::choose(2) == Some(1) {
+    if token.load(Relaxed, Label::Park) & 1 == 1 && must_wait() && ops::choose(2) == Some(1) {
         token.rmw(Rmw::And, !1, Acquire, Label::Park);
     }
 }
