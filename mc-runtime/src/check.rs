@@ -116,6 +116,8 @@ pub(crate) fn run(
                 let Movable(inner) = &mut check; // all of it goes along
                 crate::worker::prepare_thread(&inner.engine.options);
                 let done = inner.explore();
+                // std's own locks among the statics, which the end of this thread takes, may be held by a thread that was given up.
+                inner.engine.put_back();
                 (check, done)
             };
             let worker = std::thread::Builder::new().name("mc".to_owned()).spawn_scoped(scope, work);

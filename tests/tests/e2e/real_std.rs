@@ -80,7 +80,7 @@ fn every_outcome_of_the_real_types_is_one_of_ours() {
     let explored = [["--std=real", "--require", "sampled"].as_slice(), &limits].concat();
     let sampled = ["--std=real", "--strategy", "pct:3", "--max-executions", "200"];
     let real = outcomes(&fixture, &[&explored, &sampled]);
-    assert_eq!(ours.len(), 39);
+    assert_eq!(ours.len(), 40);
     assert!(ours.keys().eq(real.keys()), "{:?} {:?}", ours.keys(), real.keys());
     let mut new = Vec::new();
     for (program, outcomes) in &real {
