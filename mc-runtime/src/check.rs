@@ -116,7 +116,7 @@ pub(crate) fn run(
                 let Movable(inner) = &mut check; // all of it goes along
                 crate::worker::prepare_thread(&inner.engine.options);
                 let done = inner.explore();
-                // std's own locks among the statics, which the end of this thread takes, may be held by a thread that was given up.
+                // Here, not later: std's own locks are among the statics. The end of this thread takes them, and one that was given up may hold them.
                 inner.engine.put_back();
                 (check, done)
             };
@@ -366,7 +366,6 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     }
 
     fn outcome(mut self, verdict: Verdict) -> Outcome {
-        self.engine.put_back();
         Outcome {
             verdict,
             executions: self.executions,

@@ -122,7 +122,7 @@ pub(crate) fn operation(operation: &Operation) -> String {
     }
 }
 
-fn site_of(place: Place) -> outcome::Site {
+pub(crate) fn site_of(place: Place) -> outcome::Site {
     outcome::Site { file: place.file().to_owned(), line: place.line() }
 }
 

@@ -17,31 +17,30 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     #[inline(never)]
     pub(super) fn end(&mut self) -> Verdict {
         let options = &self.engine.options;
-        let bound = Bound::new;
         self.cut.extend(self.too_long());
         let spurious = &self.engine.spurious;
         if spurious.wakeups_cut > 0 {
-            self.cut.push(bound("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups_cut));
+            self.cut.push(Bound::new("spurious_wakeups", options.spurious_wakeups.into(), spurious.wakeups_cut));
         }
         let failures_cut = spurious.sites.cut();
         if failures_cut > 0 {
-            self.cut.push(bound("spurious_failures", options.spurious_failures.into(), failures_cut));
+            self.cut.push(Bound::new("spurious_failures", options.spurious_failures.into(), failures_cut));
         }
         let dropped = self.engine.explorer.frontier.dropped();
         if dropped > 0 {
-            self.cut.push(bound("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
+            self.cut.push(Bound::new("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
         if self.cut.is_empty() {
             self.cut.extend(self.in_vain());
         }
         if !self.sees_memory() {
-            self.cut.push(bound("instrument", 0, 1));
+            self.cut.push(Bound::new("instrument", 0, 1));
         }
         if sees_real_std() && !self.shares_nothing() {
-            self.cut.push(bound("real_std", 0, 1));
+            self.cut.push(Bound::new("real_std", 0, 1));
         }
         if !self.stays_within() {
-            self.cut.push(bound("system_calls", 0, 1));
+            self.cut.push(Bound::new("system_calls", 0, 1));
         }
         match (self.failures.is_empty(), self.cut.is_empty()) {
             (false, _) => Verdict::Failed,

@@ -5,8 +5,9 @@ use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::hooks;
 use crate::ids::ThreadId;
-use crate::outcome::{self, Busiest, FailureKind};
+use crate::outcome::{Busiest, FailureKind};
 use crate::place::is_of_toolchain;
+use crate::trace::site_of;
 
 impl Engine {
     /// Are threads of a cut execution given up where they are? All that they own is in the arenas, and goes with them. (Unwinding would run destructors
@@ -84,8 +85,7 @@ impl Engine {
         let thread = self.threads().max_by_key(made).unwrap_or(ThreadId::MAIN);
         let mut places = graph.thread(thread).iter().rev().filter_map(|event| event.site);
         let place = places.find(|place| !is_of_toolchain(place.file()));
-        let site = place.map(|place| outcome::Site { file: place.file().to_owned(), line: place.line() });
-        Busiest { thread: self.thread_name(thread), site }
+        Busiest { thread: self.thread_name(thread), site: place.map(site_of) }
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.

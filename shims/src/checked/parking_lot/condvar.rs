@@ -163,7 +163,7 @@ impl Condvar {
                 panic!("attempted to use a condition variable with more than one mutex");
             }
         };
-        let time = timeout.filter(|timeout| !timeout.is_never()).map(Timeout::duration);
+        let time = timeout.map(Timeout::duration);
         WaitTimeoutResult(self.waiters.sleep(raw.inner(), time, enqueued))
     }
 }

@@ -75,12 +75,16 @@ impl Condvar {
     {
         let mut guard = guard;
         let mut woken = Woken::Perhaps;
-        while waits(&mut *guard, &mut condition, woken) {
+        loop {
+            let (waits, changed) = ask(&mut *guard, &mut condition, woken);
+            if !waits {
+                return Ok(guard);
+            }
+            waits_on(woken, changed);
             let result;
             (result, woken) = self.wait_or_wake(guard);
             guard = result?;
         }
-        Ok(guard)
     }
 
     /// As [`wait_timeout`](Self::wait_timeout), in milliseconds; false when the time was over.
@@ -153,7 +157,8 @@ impl Condvar {
         let mut over = false;
         let mut woken = Woken::Perhaps;
         loop {
-            if !waits(&mut *guard, &mut condition, woken) {
+            let (waits, changed) = ask(&mut *guard, &mut condition, woken);
+            if !waits {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
             let left = dur.saturating_sub(start.elapsed());
@@ -161,6 +166,7 @@ impl Condvar {
             if over || left.is_zero() && !dur.is_zero() {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
+            waits_on(woken, changed);
             let result;
             (result, woken) = self.wait_timeout_or_wake(guard, left);
             let (again, result) = result?;
@@ -312,19 +318,23 @@ pub(super) fn looks_at_a_lock() {
     }
 }
 
-/// Does a thread that was `woken` wait on?
-#[track_caller]
-fn waits<T>(data: &mut T, condition: &mut impl FnMut(&mut T) -> bool, woken: Woken) -> bool {
+/// Is a thread that was `woken` to wait on, and has asking for that changed anything? That is looked at only after a wake-up for no reason.
+fn ask<T>(data: &mut T, condition: &mut impl FnMut(&mut T) -> bool, woken: Woken) -> (bool, bool) {
     if woken == Woken::Perhaps {
-        return condition(data);
+        return (condition(data), true);
     }
     let (bytes, activity) = (ops::bytes(data).to_vec(), ops::activity());
     let waits = condition(data);
-    if waits && ops::activity() == activity && ops::bytes(data) == bytes {
+    (waits, ops::activity() != activity || ops::bytes(data) != bytes)
+}
+
+/// A thread waits on: after a wake-up for no reason that changed nothing, this is as if there had been none.
+#[track_caller]
+fn waits_on(woken: Woken, changed: bool) {
+    if woken == Woken::ForNoReason && !changed {
         ops::learn(WAITS_ON);
         ops::assume(ops::learned(LOOKS));
     }
-    waits
 }
 
 /// Is the calling thread, which holds the lock and is about to wait, woken for no reason? Then others have had the lock meanwhile.

@@ -168,7 +168,7 @@ impl<T> Channel<T> {
             word & GONE == 0 && self.places.as_ref().is_none_or(|places| !places.is_free(word / ONE))
         });
         let taken = match &self.places {
-            Some(places) => self.take_place(|n| if places.wait(n) { Ok(()) } else { Err(Refused::Gone) }).is_ok(),
+            Some(places) => self.take_place(Refused::Gone, |n| places.wait(n)).is_ok(),
             None if self.room == Room::Rendezvous => {
                 let flags = (GONE | WAITING | POLLING) as u32;
                 let test = Test::Not { mask: flags, unwanted: 0 };
@@ -184,14 +184,13 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Takes the next place of a bounded channel, once `is_free` says of its message's number that it can be had.
+    /// Takes the next place of a bounded channel, if `can_be_had` says so of its message's number.
     #[track_caller]
-    fn take_place(&self, is_free: impl Fn(u64) -> Result<(), Refused>) -> Result<(), Refused> {
-        self.update(Relaxed, |word| {
-            if word & GONE != 0 {
-                return Err(Refused::Gone);
-            }
-            is_free(word / ONE).map(|()| word + ONE)
+    fn take_place(&self, or_else: Refused, can_be_had: impl Fn(u64) -> bool) -> Result<(), Refused> {
+        self.update(Relaxed, |word| match word {
+            _ if word & GONE != 0 => Err(Refused::Gone),
+            _ if can_be_had(word / ONE) => Ok(word + ONE),
+            _ => Err(or_else),
         })
     }
 
@@ -211,7 +210,7 @@ impl<T> Channel<T> {
     #[track_caller]
     pub(super) fn try_send(&self, value: T) -> Result<(), (T, Refused)> {
         let taken = match (&self.places, self.room) {
-            (Some(places), _) => self.take_place(|n| if places.is_free(n) { Ok(()) } else { Err(Refused::Full) }),
+            (Some(places), _) => self.take_place(Refused::Full, |n| places.is_free(n)),
             (None, Room::Rendezvous) => self.update(Acquire, |word| match word {
                 _ if word & GONE != 0 => Err(Refused::Gone),
                 _ if word & WAITING == 0 => Err(Refused::Full),
@@ -400,8 +399,7 @@ impl<T> Channel<T> {
             places.give_up(old / ONE);
         }
         // As in std, if there was no sender any more then whoever has done with the channel last drops what was left in it. A bounded one is emptied here.
-        let is_left_to_the_last = old & CLOSED != 0 && self.leaves_messages();
-        if is_left_to_the_last && !self.has_done() {
+        if old & CLOSED != 0 && self.leaves_messages() && !self.has_done() {
             return;
         }
         self.empty();
@@ -416,7 +414,7 @@ impl<T> Channel<T> {
             && self.head().next_is.wait(NEXT, Acquire, Label::ChannelGone) == MESSAGE
         {
             let Some(value) = self.take() else { break };
-            if self.is_unbounded() && needs_drop::<T>() {
+            if self.may_be_left() {
                 ops::learn(SENDERS_KEY);
                 ops::learn(LEFT_KEY);
             }
@@ -425,13 +423,14 @@ impl<T> Channel<T> {
         std::mem::forget(leaks);
     }
 
-    fn is_unbounded(&self) -> bool {
-        self.room == Room::Counted(usize::MAX)
+    /// Can anybody tell that messages are left in a channel that its receiver need not empty?
+    fn may_be_left(&self) -> bool {
+        self.room == Room::Counted(usize::MAX) && needs_drop::<T>()
     }
 
-    /// Is it known that a message with a destructor may be left, in a channel that need not be emptied by its receiver?
+    /// Is it known that some may be?
     fn leaves_messages(&self) -> bool {
-        self.is_unbounded() && needs_drop::<T>() && ops::controlled() && ops::learned(LEFT_KEY)
+        self.may_be_left() && ops::learned(LEFT_KEY)
     }
 
     /// The caller, the receiver or the last sender, has done with the channel; whether the other one had before.
