@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use mc_runtime::settings::Layer;
-use mc_runtime::worker::TestInfo;
-use mc_runtime::worker::client::{Binary, Listed};
+use mc_protocol::client::{Binary, Listed};
+use mc_protocol::message::TestInfo;
+use mc_protocol::settings::Layer;
 
 use crate::args::FilterArgs;
 use crate::build::{Built, Others, Unchecked};

@@ -1,7 +1,7 @@
 //! What ends a command before it has a result, and with which exit code.
 
-use mc_runtime::settings::SettingError;
-use mc_runtime::worker::client::ClientError;
+use mc_protocol::client::ClientError;
+use mc_protocol::settings::SettingError;
 
 use crate::build::BuildError;
 use crate::discover::SelectError;

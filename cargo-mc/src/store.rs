@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mc_runtime::options::Options;
-use mc_runtime::outcome::{Failure, Verdict};
+use mc_protocol::options::Options;
+use mc_protocol::outcome::{Failure, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::discover::Case;

@@ -13,19 +13,14 @@ mod hooks;
 mod ids;
 #[cfg(feature = "unmodified")]
 mod instrumentation;
-pub mod judge;
 pub mod meta;
 mod model;
 pub mod models;
 mod operation;
 pub mod ops;
-pub mod options;
-pub mod outcome;
 mod place;
 pub mod plain;
-pub mod report;
 pub mod schedule;
-pub mod settings;
 #[cfg(feature = "unmodified")]
 mod symbols;
 pub mod system;
@@ -38,4 +33,5 @@ pub mod unmodified;
 pub mod worker;
 
 pub use exec::arena::Allocator;
+pub use mc_protocol::{judge, options, outcome, report, settings};
 pub use worker::run_test;

@@ -84,7 +84,7 @@ pub fn check(bounds: Bounds, body: impl Fn() + Send + Sync + 'static) -> Outcome
     assert!(crate::ops::current().is_none(), "a model is checked inside of a model");
     let body: TestBody = Arc::new(body);
     let Some(task) = env::var_os(ENVIRONMENT) else { return plain(bounds, &body) };
-    match worker::json::from_text::<Task>(&task.to_string_lossy()) {
+    match Task::from_text(&task.to_string_lossy()) {
         Ok(task) => worker::models::serve(task, bounds, body),
         Err(error) => panic!("`{ENVIRONMENT}` holds no task: {error}"),
     }

@@ -119,8 +119,8 @@ mod checked {
         compare_all_on(Threads::Os, &corpus::symmetric(), MemoryModel::Rc20);
     }
 
-    /// With the axioms one in three of what takes longest: it is compared without them, too.
-    const SHARE: u64 = if cfg!(feature = "axioms") { 3 } else { 1 };
+    /// With the axioms one in ten of what takes longest: it is compared without them, too.
+    const SHARE: u64 = if cfg!(feature = "axioms") { 10 } else { 1 };
 
     /// Explores random programs with the reduction and without it: in `most` of them at least, it leaves executions out.
     fn compare_without(reduction: Reduction, sample: fn(u64) -> Sample, model: MemoryModel, programs: u64, most: u64) {

@@ -22,11 +22,12 @@ const BANNED_WORDS: [&str; 4] = ["iteration", "iterations", "permutation", "perm
 const NAMES_OF_OTHERS: [&str; 1] = ["max_permutations"]; // loom's
 
 /// The other packages of ours that each package may use, except in its own tests.
-const MAY_USE: [(&str, &[&str]); 6] = [
-    ("mc-runtime", &[]),
+const MAY_USE: [(&str, &[&str]); 7] = [
+    ("mc-protocol", &[]),
+    ("mc-runtime", &["mc-protocol"]),
     ("mc-macros", &[]),
     ("mc-shims", &["mc-runtime", "mc-macros"]),
-    ("cargo-mc", &["mc-runtime"]),
+    ("cargo-mc", &["mc-protocol"]),
     ("mc-tests", &["mc-runtime", "mc-macros", "mc-shims", "cargo-mc"]),
     ("mc-examples", &["mc-shims"]),
 ];

@@ -1,9 +1,9 @@
 //! The flags (and environment variables) that say how a test is checked.
 
 use clap::Args;
-use mc_runtime::judge::Required;
-use mc_runtime::options::{Drop, MemoryModel, Reductions, Strategy, Threads};
-use mc_runtime::settings::{self, Expected, Layer};
+use mc_protocol::judge::Required;
+use mc_protocol::options::{Drop, MemoryModel, Reductions, Strategy, Threads};
+use mc_protocol::settings::{self, Expected, Layer};
 
 /// What flags and the environment say about every selected test.
 #[derive(Debug, Default, Args)]

@@ -44,7 +44,7 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) build: BuildArgs,
     /// How many tests are checked at once [default: as many as there are cores]
-    #[arg(short, long, value_name = "N", env = "MC_JOBS", value_parser = mc_runtime::settings::count, help_heading = "Run")]
+    #[arg(short, long, value_name = "N", env = "MC_JOBS", value_parser = mc_protocol::settings::count, help_heading = "Run")]
     pub(crate) jobs: Option<u64>,
     /// Start no further test after one that does not pass
     #[arg(long, overrides_with = "no_fail_fast", help_heading = "Run")]

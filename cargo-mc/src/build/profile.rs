@@ -1,4 +1,4 @@
-//! The checker is compiled with optimisations whatever the profile is: it does most of the work of a check.
+//! The checker is compiled with optimisations whatever the profile is: it does most of the work of a check. What it says of that is compiled with none, which is faster.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +21,10 @@ pub(crate) fn overrides(profile: &str, packages: &BTreeSet<&str>) -> Vec<String>
         settings.push(format!("profile.{profile}.package.mc-runtime.codegen-units=1"));
         // Half as long again would it take to compile; nobody steps through it.
         settings.push(format!("profile.{profile}.package.mc-runtime.debug=false"));
+    }
+    if packages.contains("mc-protocol") {
+        settings.push(format!("profile.{profile}.package.mc-protocol.opt-level=0"));
+        settings.push(format!("profile.{profile}.package.mc-protocol.debug=false"));
     }
     settings
 }
@@ -46,7 +50,9 @@ mod tests {
         let packages = BTreeSet::from(["demo", "mc-runtime", "corosensei"]);
         let settings = overrides("test", &packages);
         assert_eq!(settings[0], "profile.dev.package.mc-runtime.opt-level=3");
-        assert!(settings.iter().all(|setting| !setting.contains("mc-shims")));
+        assert!(settings.iter().all(|setting| !setting.contains("mc-shims") && !setting.contains("mc-protocol")));
+        let protocol = overrides("release", &BTreeSet::from(["mc-protocol"]));
+        assert_eq!(protocol[0], "profile.release.package.mc-protocol.opt-level=0");
         assert!(overrides("dev", &BTreeSet::from(["demo"])).is_empty());
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
-use mc_runtime::options::{Options, Threads};
+use mc_protocol::options::{Options, Threads};
 
 use crate::discover::Case;
 use crate::error::Error;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mc_runtime::options::Options;
-use mc_runtime::outcome::Failure;
-use mc_runtime::settings::Layer;
-use mc_runtime::worker::client::Print;
-use mc_runtime::worker::{Message, Replayed};
+use mc_protocol::client::Print;
+use mc_protocol::message::{Message, Replayed};
+use mc_protocol::options::Options;
+use mc_protocol::outcome::Failure;
+use mc_protocol::settings::Layer;
 
 use super::debug;
 use super::test::unless_interrupted;

@@ -118,7 +118,7 @@ pub(crate) fn diagnose(args: &DoctorArgs) -> Result<Diagnosis, DoctorError> {
 }
 
 /// The checker's own packages, which are there to be used as they are.
-const CHECKER: [&str; 3] = ["mc-macros", "mc-runtime", "mc-shims"];
+const CHECKER: [&str; 4] = ["mc-macros", "mc-protocol", "mc-runtime", "mc-shims"];
 
 fn look(node: &Node, host: &Host) -> Findings {
     let package = &node.package;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use mc_runtime::judge::Judgement;
-use mc_runtime::report::{Style, render};
+use mc_protocol::judge::Judgement;
+use mc_protocol::report::{Style, render};
 
 use super::progress::Progress;
 use super::words::{counted, details, seconds, status};

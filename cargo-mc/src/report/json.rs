@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use mc_runtime::judge::Judgement;
-use mc_runtime::outcome::{Bound, Failure, FailureKind, Verdict};
+use mc_protocol::judge::Judgement;
+use mc_protocol::outcome::{Bound, Failure, FailureKind, Verdict};
 use serde::Serialize;
 
 use super::{ReportError, Reporter, Sink};

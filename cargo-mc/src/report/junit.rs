@@ -8,9 +8,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use junit_report::{Duration, ReportBuilder, TestCase, TestCaseBuilder, TestSuite, TestSuiteBuilder};
-use mc_runtime::judge::Judgement;
-use mc_runtime::outcome::Bound;
-use mc_runtime::report::{Style, WIDTH, render};
+use mc_protocol::judge::Judgement;
+use mc_protocol::outcome::Bound;
+use mc_protocol::report::{Style, WIDTH, render};
 
 use super::ReportError;
 use super::words::{busiest, details};
@@ -137,7 +137,7 @@ fn cdata(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mc_runtime::outcome::{FailureKind, Verdict};
+    use mc_protocol::outcome::{FailureKind, Verdict};
     use quick_xml::Reader;
     use quick_xml::events::Event;
     use rand::RngExt;

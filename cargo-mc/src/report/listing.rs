@@ -67,7 +67,7 @@ fn lines(cases: &[(Case, Option<Last>)], out: impl Write) -> Result<(), ReportEr
 
 #[cfg(test)]
 mod tests {
-    use mc_runtime::outcome::Verdict;
+    use mc_protocol::outcome::Verdict;
 
     use super::*;
     use crate::report::samples;

@@ -83,7 +83,7 @@ impl<W: Write> Sink<W> {
 
 /// Columns of the terminal.
 fn width() -> usize {
-    console::Term::stdout().size_checked().map_or(mc_runtime::report::WIDTH, |(_, columns)| usize::from(columns))
+    console::Term::stdout().size_checked().map_or(mc_protocol::report::WIDTH, |(_, columns)| usize::from(columns))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use mc_runtime::outcome::Failure;
-use mc_runtime::report::{Style, events, render};
-use mc_runtime::worker::{Replayed, TraceEvent};
+use mc_protocol::message::{Replayed, TraceEvent};
+use mc_protocol::outcome::Failure;
+use mc_protocol::report::{Style, events, render};
 
 use super::{ReportError, Sink, width};
 use crate::discover::Case;

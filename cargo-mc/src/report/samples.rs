@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mc_runtime::judge::{Goal, Required, judge};
-use mc_runtime::options::{Options, Strategy};
-use mc_runtime::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
-use mc_runtime::settings::Layer;
-use mc_runtime::worker::client::Binary;
+use mc_protocol::client::Binary;
+use mc_protocol::judge::{Goal, Required, judge};
+use mc_protocol::options::{Options, Strategy};
+use mc_protocol::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
+use mc_protocol::settings::Layer;
 
 use super::Reporter;
 use crate::args::CheckArgs;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use mc_runtime::judge::Judgement;
-use mc_runtime::outcome::{Bound, Busiest, Outcome, Verdict};
+use mc_protocol::judge::Judgement;
+use mc_protocol::outcome::{Bound, Busiest, Outcome, Verdict};
 
 use crate::run::Finished;
 

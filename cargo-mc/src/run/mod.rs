@@ -7,12 +7,12 @@ mod pool;
 
 use std::time::Duration;
 
-use mc_runtime::judge::{Goal, Judgement, Required, judge};
-use mc_runtime::options::Options;
-use mc_runtime::outcome::{Outcome, Verdict};
-use mc_runtime::report::View;
-use mc_runtime::worker::client::{ClientError, Print};
-use mc_runtime::worker::{Message, Replayed, TraceEvent};
+use mc_protocol::client::{ClientError, Print};
+use mc_protocol::judge::{Goal, Judgement, Required, judge};
+use mc_protocol::message::{Message, Replayed, TraceEvent};
+use mc_protocol::options::Options;
+use mc_protocol::outcome::{Outcome, Verdict};
+use mc_protocol::report::View;
 
 use crate::args::CheckArgs;
 use crate::build::Layers;
@@ -209,7 +209,7 @@ impl Counterexample {
     }
 
     /// How this counterexample of `case` is shown.
-    pub(crate) fn view(&self, case: &Case, width: usize, style: mc_runtime::report::Style) -> View {
+    pub(crate) fn view(&self, case: &Case, width: usize, style: mc_protocol::report::Style) -> View {
         View {
             test: case.label.clone(),
             name: case.name.clone(),

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 
-use mc_runtime::judge::{Goal, Required, judge};
-use mc_runtime::options::Options;
-use mc_runtime::outcome::Outcome;
-use mc_runtime::worker::Message;
-use mc_runtime::worker::client::ClientError;
+use mc_protocol::client::ClientError;
+use mc_protocol::judge::{Goal, Required, judge};
+use mc_protocol::message::Message;
+use mc_protocol::options::Options;
+use mc_protocol::outcome::Outcome;
 
 use super::{Interrupt, Plan};
 use crate::discover::Case;

@@ -103,7 +103,7 @@ fn owner(symbol: &str) -> Owner {
             Some((of, _)) => of,
         },
     };
-    let unseen = ["mc_runtime", "mc::checked", "iced_x86", "std::backtrace_rs"];
+    let unseen = ["mc_runtime", "mc_protocol", "mc::checked", "iced_x86", "std::backtrace_rs"];
     match own {
         own if unseen.iter().any(|krate| is_of(own, krate)) => Owner::Checker,
         own if is_of_std(own) => Owner::Std,

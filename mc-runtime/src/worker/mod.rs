@@ -4,10 +4,7 @@
 //! the way and points its own standard output at its standard error, so that nothing a body prints gets into the protocol:
 //! the client gives `/dev/null` as standard error for a check, and its own for a replay that may print.
 
-pub mod client;
 pub(crate) mod crash;
-pub(crate) mod json;
-pub mod message;
 pub(crate) mod models;
 mod replay;
 mod server;
@@ -35,4 +32,5 @@ pub(crate) fn prepare_thread(options: &Options) {
     let _ = options;
 }
 
-pub use message::{ENVIRONMENT, Message, Replayed, Taken, Task, TestInfo, TraceEvent};
+pub use mc_protocol::client;
+pub use mc_protocol::message::{self, ENVIRONMENT, Message, Replayed, Taken, Task, TestInfo, TraceEvent};

@@ -2,7 +2,7 @@
 //!
 //! Not here: the exploration (`check`), what happens when the process dies (`crash`), and the other end (`client`).
 
-use super::{ENVIRONMENT, Message, Replayed, Task, TestInfo, crash, json, replay};
+use super::{ENVIRONMENT, Message, Replayed, Task, TestInfo, crash, replay};
 use crate::check::{self, Event};
 use crate::meta::TestMeta;
 use crate::options::{Options, Strategy};
@@ -51,7 +51,7 @@ extern "C" fn before_main() {
         kept
     };
     PROTOCOL.store(kept, Ordering::Relaxed);
-    if let Ok(Task::List) = json::from_text(&task.to_string_lossy()) {
+    if let Ok(Task::List) = Task::from_text(&task.to_string_lossy()) {
         send(&Message::Tests { tests: registered().map(info).collect() });
         // SAFETY: nothing is open that would have to be closed.
         unsafe { libc::_exit(0) };
@@ -67,7 +67,7 @@ fn info(meta: &'static TestMeta) -> TestInfo {
 pub(super) fn send(message: &Message) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
-    let line = json::to_text(message) + "\n";
+    let line = message.to_text() + "\n";
     // SAFETY: the descriptor that `before_main` made; nobody closes it, so neither does this.
     let mut pipe = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(PROTOCOL.load(Ordering::Relaxed)) });
     if pipe.write_all(line.as_bytes()).is_err() {
@@ -95,7 +95,7 @@ pub(super) fn finish(code: i32) -> ! {
 pub fn run_test(meta: &'static TestMeta, body: impl Fn() + Send + Sync + 'static) {
     crate::check::refuse_within_another();
     let Some(task) = env::var_os(ENVIRONMENT) else { return crate::plain::check(meta) };
-    let task = match json::from_text::<Task>(&task.to_string_lossy()) {
+    let task = match Task::from_text(&task.to_string_lossy()) {
         Ok(task) => task,
         Err(error) => refuse(format!("`{ENVIRONMENT}` holds no task: {error}"), 96),
     };

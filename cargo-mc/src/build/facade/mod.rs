@@ -235,6 +235,8 @@ fn manifest() -> String {
         lto = false
         [profile.release.package.mc-runtime]
         codegen-units = 1
+        [profile.release.package.mc-protocol]
+        opt-level = 0
         [workspace]
     };
     let dependencies = toml::Table::from_iter([("mc-shims".to_owned(), library(&["unmodified"]).into())]);

@@ -1,6 +1,6 @@
 //! What the tests of the self-test must come to, and what follows from what they do come to.
 
-use mc_runtime::outcome::{FailureKind, Outcome, Verdict};
+use mc_protocol::outcome::{FailureKind, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A part of what makes `--std` see into crates as they are.
@@ -207,7 +207,7 @@ fn words(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mc_runtime::outcome::{Bound, Failure};
+    use mc_protocol::outcome::{Bound, Failure};
 
     const ALL: On = On { instrumentation: true, system_calls: true };
 

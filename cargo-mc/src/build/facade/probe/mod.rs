@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 
-use mc_runtime::options::Options;
-use mc_runtime::worker::client::{Binary, Control};
+use mc_protocol::client::{Binary, Control};
+use mc_protocol::options::Options;
 
 use super::{Facade, FacadeError};
 use crate::args::{BuildArgs, Instrument};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json;
 use crate::judge::Required;
 use crate::options::Options;
 use crate::outcome::{Failure, Outcome, Site};
@@ -31,6 +32,20 @@ pub enum Task {
         /// As in [`Failure::schedule`].
         schedule: String,
     },
+}
+
+impl Task {
+    /// As the environment holds it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        json::to_text(self)
+    }
+
+    /// # Errors
+    /// Why the text is no task.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        json::from_text(text)
+    }
 }
 
 /// A checked test of a binary.
@@ -78,7 +93,7 @@ pub enum Message {
     Failure(Failure),
     /// The end of a check.
     Done(Outcome),
-    /// The end of the check of one model, of which a test may have several (see [`crate::models`]). The test goes on.
+    /// The end of the check of one model, of which a test may have several (see `mc_runtime::models`). The test goes on.
     Model {
         /// What came of it.
         outcome: Outcome,
@@ -105,6 +120,20 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// As a line, without its end.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        json::to_text(self)
+    }
+
+    /// # Errors
+    /// Why the line is no message.
+    pub fn from_text(line: &str) -> Result<Self, String> {
+        json::from_text(line)
+    }
+}
+
 /// How a replay ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -122,7 +151,7 @@ pub enum Replayed {
 
 impl Replayed {
     /// How much it says of the execution that was asked for, where a schedule was tried on several models.
-    pub(super) fn says(&self) -> u8 {
+    pub(crate) fn says(&self) -> u8 {
         match self {
             Self::Diverged { .. } => 0,
             Self::Passed => 1,

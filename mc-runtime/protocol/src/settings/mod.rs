@@ -88,7 +88,7 @@ pub const NAMES: [&str; 19] = [
 ];
 
 impl Layer {
-    /// What an attribute says, as in [`crate::worker::TestInfo::options`].
+    /// What an attribute says, as in [`crate::message::TestInfo::options`].
     pub fn from_attribute<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, SettingError> {
         let mut layer = Self::default();
         for (name, value) in pairs {

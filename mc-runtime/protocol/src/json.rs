@@ -7,7 +7,7 @@ use struson::serde::{JsonReaderDeserializer, JsonWriterSerializer};
 use struson::writer::{JsonStreamWriter, JsonWriter as _};
 
 /// One line, without its end.
-pub(super) fn to_text(value: &impl Serialize) -> String {
+pub(crate) fn to_text(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     let mut writer = JsonStreamWriter::new(&mut text);
     value.serialize(&mut JsonWriterSerializer::new(&mut writer)).expect("messages are plain data");
@@ -27,9 +27,9 @@ pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{Message, Replayed, Task, TestInfo};
     use crate::options::Options;
     use crate::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
-    use crate::worker::{Message, Replayed, Task, TestInfo};
 
     #[test]
     fn messages_are_read_as_they_were_written_and_as_any_json_is() {

@@ -7,8 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::Binary;
-use crate::worker::json;
-use crate::worker::message::{ENVIRONMENT, Task};
+use crate::message::{ENVIRONMENT, Task};
 
 /// Where the standard error of a worker goes, and with it what the body prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +134,7 @@ impl Drop for Process {
 /// What a worker's environment has on top of this process's.
 pub(super) fn environment(binary: &Binary, task: &Task) -> Vec<(String, String)> {
     let mut variables = binary.environment.clone();
-    variables.push((ENVIRONMENT.to_owned(), json::to_text(task)));
+    variables.push((ENVIRONMENT.to_owned(), task.to_text()));
     // Stack traces that a body takes would fill std's cache of symbols, which outlives executions, from the heap of one.
     variables.push(("RUST_LIB_BACKTRACE".to_owned(), "0".to_owned()));
     variables

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::{Attention, Binary, ClientError, End, Output, died};
 use crate::judge::{Goal, Judgement, Required, judge};
+use crate::message::{ENVIRONMENT, Message, Task};
 use crate::options::Options;
 use crate::outcome::{Failure, FailureKind, Outcome, Site, Verdict};
-use crate::worker::message::{ENVIRONMENT, Message, Task};
 
 /// What libtest exits with when a test fails.
 const FAILED: i32 = 101;

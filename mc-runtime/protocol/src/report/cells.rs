@@ -1,8 +1,8 @@
 //! From the events of a trace to the cells of a table: words, places, and runs folded to what matters.
 
 use super::Sources;
+use crate::message::TraceEvent;
 use crate::outcome::Site;
-use crate::worker::TraceEvent;
 
 /// One line of the table: what one thread did.
 #[derive(Clone, Debug, PartialEq, Eq)]

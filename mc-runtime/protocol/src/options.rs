@@ -166,7 +166,7 @@ pub enum Origin {
     /// For this checker: all that it shares is of the checker's types.
     #[default]
     Own,
-    /// For another checker of this kind, which does not see all memory, see [`crate::models`].
+    /// For another checker of this kind, which does not see all memory, see `mc_runtime::models`.
     Foreign,
     /// For none: std's types are replaced, memory and reference counts are not seen. What its crates keep in statics starts afresh in each execution.
     Unmodified,
@@ -231,7 +231,7 @@ pub struct Options {
     pub asked: Asked,
 }
 
-/// Which options somebody asked for, of those that a test may set itself (see [`crate::models`]): a value counts over the test's own even where it is the default.
+/// Which options somebody asked for, of those that a test may set itself (see `mc_runtime::models`): a value counts over the test's own even where it is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields of `Options`, which are described there")]

@@ -12,8 +12,8 @@ use std::env;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::message::TraceEvent;
 use crate::outcome::{Failure, FailureKind, Site};
-use crate::worker::TraceEvent;
 
 pub use source::Sources;
 pub use style::Style;
@@ -39,7 +39,8 @@ pub struct View {
 
 impl View {
     /// For the panic of a test that is run by plain `cargo test`.
-    pub(crate) fn of_plain_test(test: String, name: String, replay: &str) -> Self {
+    #[must_use]
+    pub fn of_plain_test(test: String, name: String, replay: &str) -> Self {
         let roots = env::current_dir().into_iter().chain(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from));
         let (replay, roots) = (replay.to_owned(), roots.collect());
         View { test, name, replay, recorded: None, roots, width: WIDTH, style: Style::PLAIN }

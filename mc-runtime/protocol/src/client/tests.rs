@@ -4,7 +4,7 @@ use super::*;
 use crate::outcome::FailureKind;
 
 fn fake() -> Binary {
-    Binary::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/worker/client/fake-worker.sh"))
+    Binary::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/client/fake-worker.sh"))
 }
 
 fn check(test: &str) -> Result<Outcome, ClientError> {

@@ -10,8 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::json;
-use super::message::{Message, Replayed, Task, TestInfo, TraceEvent};
+use crate::message::{Message, Replayed, Task, TestInfo, TraceEvent};
 use crate::options::Options;
 use crate::outcome::{Bound, Failure, Outcome, Verdict};
 pub use models::Listed;
@@ -300,7 +299,7 @@ impl Binary {
         if !line.starts_with(['{', '"']) {
             return Ok(None);
         }
-        json::from_text(line).map(Some).map_err(|_| {
+        Message::from_text(line).map(Some).map_err(|_| {
             let line = line.chars().take(200).collect();
             ClientError::Protocol { executable: self.executable.clone(), line }
         })

@@ -1,8 +1,8 @@
 //! Reports of small traces written by hand.
 
 use super::*;
+use crate::message::Taken;
 use crate::outcome::FailureKind;
-use crate::worker::Taken;
 
 fn event(thread: u32, name: Option<&str>, text: &str, line: u32) -> TraceEvent {
     let site = Some(Site { file: "src/cell.rs".to_owned(), line });

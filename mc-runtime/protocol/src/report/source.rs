@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn files_are_found_in_the_directories_above_a_root() {
         let mut sources = Sources::new(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("src")]);
-        let site = Site { file: "mc-runtime/src/report/source.rs".to_owned(), line: 1 };
+        let site = Site { file: "mc-runtime/protocol/src/report/source.rs".to_owned(), line: 1 };
         assert_eq!(
             sources.line(&site),
             Some("//! The user's source lines, and which object an operation in them is on.")

@@ -82,7 +82,8 @@ impl FailureKind {
     }
 
     /// Threads wait for ever.
-    pub(crate) fn is_of_waiting(self) -> bool {
+    #[must_use]
+    pub fn is_of_waiting(self) -> bool {
         matches!(self, Self::Deadlock | Self::LostWakeup | Self::Livelock)
     }
 }
