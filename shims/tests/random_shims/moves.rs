@@ -120,19 +120,19 @@ pub(crate) fn mutex(mut state: State, me: usize, step: &Step) -> Next {
     to(ended(state, me))
 }
 
-/// It gives the lock away, and becomes a waiter, or is woken for no reason.
+/// It becomes a waiter, who gives the lock away next: a notification may come in between, as in std. Or it is woken for no reason.
 fn sleeps(mut state: State, me: usize) -> Next {
-    state.mutex.writer = false;
     state.threads[me].timed_out = false;
     let mut all = Vec::new();
     if state.threads[me].spurious > 0 {
         let mut woken = state.clone();
+        woken.mutex.writer = false;
         woken.threads[me].spurious -= 1;
         woken.threads[me].phase = 3;
         all.push(woken);
     }
     state.threads[me].queued = Queued::Waits;
-    state.threads[me].phase = 2;
+    state.threads[me].phase = 5;
     all.push(state);
     Next::To(all)
 }
@@ -159,6 +159,10 @@ pub(crate) fn wait(mut state: State, me: usize, step: &Step) -> Next {
             return to(state);
         }
         3 => return if lock(&mut state, me) { to(state) } else { Next::Blocked },
+        5 => {
+            (state.mutex.writer, state.threads[me].phase) = (false, 2);
+            return to(state);
+        }
         _ => {
             let poisoned = if again { state.threads[me].kept > 0 } else { state.mutex.poisoned };
             if looks && state.mutex.value == 0 && !poisoned && !state.threads[me].timed_out {
