@@ -33,5 +33,5 @@ pub mod unmodified;
 pub mod worker;
 
 pub use exec::arena::Allocator;
-pub use mc_protocol::{judge, options, outcome, report, settings};
+pub use mc_protocol::{client, judge, message, options, outcome, report, settings};
 pub use worker::run_test;

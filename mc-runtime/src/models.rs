@@ -13,11 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::check;
 use crate::exec::run::TestBody;
 use crate::judge::{Goal, Judgement, Required, judge};
+use crate::message::{ENVIRONMENT, Replayed, Task, TraceEvent};
 use crate::options::{MemoryModel, Options, Origin, Strategy, Threads};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, View};
 use crate::settings::Layer;
-use crate::worker::{self, ENVIRONMENT, Replayed, Task, TraceEvent};
+use crate::worker;
 
 /// What the test itself says about the check of a model. Flags and variables count over it.
 #[derive(Clone, Copy, Debug, Default)]

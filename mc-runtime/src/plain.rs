@@ -5,14 +5,14 @@
 
 use std::env;
 
+use crate::client::{Binary, ClientError, Control, Print};
 use crate::judge::{Goal, Judgement, judge};
+use crate::message::{Message, TraceEvent};
 use crate::meta::TestMeta;
 use crate::options::Options;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, View};
 use crate::settings::{Layer, SettingError};
-use crate::worker::client::{Binary, ClientError, Control, Print};
-use crate::worker::{Message, TraceEvent};
 
 /// Why a test could not be checked.
 #[derive(Debug, thiserror::Error)]

@@ -3,11 +3,11 @@
 use crate::exec::Engine;
 use crate::graph::Site;
 use crate::ids::{EventId, ThreadId};
+use crate::message::{Taken, TraceEvent};
 use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
 use crate::ops::{Label, Rmw};
 use crate::outcome;
 use crate::place::{Place, is_of_toolchain};
-use crate::worker::{Taken, TraceEvent};
 use std::fmt;
 
 /// Gets the events of a replay, in the order of execution.

@@ -3,11 +3,12 @@
 //! The handlers read the engine while it is stopped in the middle of the test's code, and allocate. That is not async-signal-safe in general; a
 //! process that is about to die loses nothing by trying, and an alarm ends it if it hangs there.
 
+use super::NO_SNAPSHOTS;
 use super::replay::NO_REHEARSAL;
 use super::server::{finish, has_client, send};
-use super::{Message, NO_SNAPSHOTS, Replayed};
 use crate::check::make_failure;
 use crate::exec::{Bounds, Engine, Found, Guide};
+use crate::message::{Message, Replayed};
 use crate::outcome::FailureKind;
 use std::ffi::CString;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! Worker processes: a test binary that was started with [`ENVIRONMENT`] set runs one task and speaks [`Message`]s.
+//! Worker processes: a test binary that was started with [`ENVIRONMENT`](crate::message::ENVIRONMENT) set runs one task and speaks [`Message`](crate::message::Message)s.
 //!
 //! The protocol is one JSON object a line on the worker's standard output. Before `main`, the worker moves that pipe out of
 //! the way and points its own standard output at its standard error, so that nothing a body prints gets into the protocol:
@@ -31,6 +31,3 @@ pub(crate) fn prepare_thread(options: &Options) {
     #[cfg(not(feature = "unmodified"))]
     let _ = options;
 }
-
-pub use mc_protocol::client;
-pub use mc_protocol::message::{self, ENVIRONMENT, Message, Replayed, Taken, Task, TestInfo, TraceEvent};

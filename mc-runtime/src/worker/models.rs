@@ -5,10 +5,11 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::server::{finish, refuse, send, serve_signals};
-use super::{Message, Replayed, STOP, Task, crash, replay};
+use super::{STOP, crash, replay};
 use crate::check::{self, Event};
 use crate::exec::run::TestBody;
 use crate::judge::Required;
+use crate::message::{Message, Replayed, Task};
 use crate::models::{self, Bounds};
 use crate::options::Options;
 use crate::outcome::{Outcome, Site, Verdict};

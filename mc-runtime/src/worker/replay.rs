@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::crash;
 use super::server::{has_client, refuse, replayed, send};
-use super::{Message, Replayed, TraceEvent, crash};
 use crate::check::make_failure;
 use crate::exec::run::{TestBody, execute};
 use crate::exec::{Ending, Engine, Follower, Guide, arena};
 use crate::hooks;
+use crate::message::{Message, Replayed, TraceEvent};
 use crate::options::{Options, Origin};
 use crate::schedule::Schedule;
 use crate::trace::Tracer;

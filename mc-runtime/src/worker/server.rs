@@ -1,9 +1,10 @@
-//! The worker's side: what a test binary does when it was started with [`ENVIRONMENT`](super::ENVIRONMENT) set.
+//! The worker's side: what a test binary does when it was started with [`ENVIRONMENT`] set.
 //!
 //! Not here: the exploration (`check`), what happens when the process dies (`crash`), and the other end (`client`).
 
-use super::{ENVIRONMENT, Message, Replayed, Task, TestInfo, crash, replay};
+use super::{crash, replay};
 use crate::check::{self, Event};
+use crate::message::{ENVIRONMENT, Message, Replayed, Task, TestInfo};
 use crate::meta::TestMeta;
 use crate::options::{Options, Strategy};
 use std::env;

@@ -1,10 +1,10 @@
 //! A recorded execution is shown again, by its schedule, its file or its test.
 
 use crate::{fixture, snapshot, test};
+use mc_runtime::client::{Binary, Control, Print};
+use mc_runtime::message::Replayed;
 use mc_runtime::options::Options;
 use mc_runtime::outcome::Failure;
-use mc_runtime::worker::Replayed;
-use mc_runtime::worker::client::{Binary, Control, Print};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
