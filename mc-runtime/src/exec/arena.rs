@@ -59,7 +59,7 @@ pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
 }
 
 /// Do allocations of this thread of the operating system go to a heap?
-#[cfg(feature = "unmodified")]
+#[inline]
 pub(crate) fn is_used() -> bool {
     !HEAP.get().is_null()
 }

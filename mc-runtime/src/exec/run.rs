@@ -23,7 +23,7 @@ pub(crate) type TestBody = Arc<dyn Fn() + Send + Sync>;
 pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
     engine.begin();
     if !engine.goes_on(body) {
-        fill(&mut engine.threads[0].body, Body::Test(body.clone()));
+        fill(&mut engine.threads[0].body, Body::Test(ptr::from_ref(&**body)));
     }
     let at = ptr::from_mut(engine);
     crash::running(at);
@@ -100,9 +100,17 @@ unsafe fn resume_here(engine: *mut Engine, thread: ThreadId) {
         if me.state != State::Abandoned {
             me.state = State::Ready;
         }
-        let Some(fiber) = me.fiber.take().or_else(|| e.start(engine, thread)) else { return };
         // The stack's bounds are needed while it runs.
-        e.stack = fiber.bounds;
+        let fiber = match me.fiber.take() {
+            Some(fiber) => {
+                e.stack = fiber.bounds;
+                fiber
+            }
+            None => match e.start(engine, thread) {
+                Some(fiber) => fiber,
+                None => return,
+            },
+        };
         let position = e.threads.me_ref().position as u32;
         let heap = e.heap.as_mut().map_or(ptr::null_mut(), |h| {
             h.enter(thread.slot(), position);
@@ -241,29 +249,25 @@ impl Engine {
             let body = t.body.take();
             thread_main(body);
         };
+        let mut fiber = spare.unwrap_or_else(|| {
+            std::hint::cold_path();
+            Box::new(Fiber::none())
+        });
         let started = match self.options.threads {
-            Threads::Coroutines => Fiber::coroutine(&mut self.stacks, place, main, thread_end),
+            Threads::Coroutines => fiber.begin_coroutine(&mut self.stacks, place, main, thread_end),
             Threads::Os => {
                 std::hint::cold_path();
                 let unmodified = self.options.origin == Origin::Unmodified;
                 let os = Os { name: self.thread_name(thread), unmodified };
-                Fiber::os(&mut self.stacks, place, os, main, thread_end)
+                fiber.begin_os(&mut self.stacks, place, os, main, thread_end)
             }
         };
-        let fiber = match started {
-            Ok(fiber) => fiber,
-            Err(error) => {
-                self.no_stack(&error);
-                return None;
-            }
-        };
-        let Some(mut memory) = spare else {
-            std::hint::cold_path();
-            return Some(Box::new(fiber));
-        };
-        // What is there is none: nothing is to be dropped.
-        std::mem::forget(std::mem::replace(&mut *memory, fiber));
-        Some(memory)
+        if let Err(error) = started {
+            self.no_stack(&error);
+            return None;
+        }
+        self.stack = fiber.bounds;
+        Some(fiber)
     }
 
     /// The thread begins to run, or has run.

@@ -207,7 +207,7 @@ impl Engine {
             return false;
         };
         let snapshot = std::mem::take(&mut self.snapshots.all[index]);
-        self.put_back_snapshot(&snapshot, body);
+        self.put_back_snapshot(&snapshot);
         self.snapshots.due = snapshot.events + self.snapshots.every;
         self.snapshots.all[index] = snapshot;
         self.snapshots.resumed = true;
@@ -316,7 +316,7 @@ impl Engine {
     }
 
     /// Makes the execution, which has just begun, what it was.
-    fn put_back_snapshot(&mut self, snapshot: &Snapshot, body: &TestBody) {
+    fn put_back_snapshot(&mut self, snapshot: &Snapshot) {
         copy_execution!(snapshot => self);
         for (location, value) in self.locations.bound().zip(&snapshot.initial) {
             self.explorer.graph.set_initial(location, *value);
@@ -331,11 +331,6 @@ impl Engine {
             self.threads.ensure(thread);
             // SAFETY: all else that its stack has pointers to has just been put back, and it is resumed by nobody but `execute`.
             unsafe { self.put_back_thread(thread, &snapshot.threads[slot]) };
-        }
-        let main = &snapshot.threads[0];
-        if main.fiber.as_ref().is_some_and(|fiber| !fiber.done) {
-            // It owns the body, on its stack, and drops it when it ends.
-            std::mem::forget(body.clone());
         }
     }
 

@@ -1,7 +1,6 @@
 //! A thread of the running execution.
 
 use super::fiber::{Fiber, Suspender};
-use super::run::TestBody;
 use super::spin::Rounds;
 use super::symmetry::{Likeness, Row};
 use super::wakeups::Woken;
@@ -237,8 +236,8 @@ pub(crate) struct Thread {
 
 /// The code of a thread.
 pub(crate) enum Body {
-    /// The body of the test: the same in each execution.
-    Test(TestBody),
+    /// The body of the test: the same in each execution, and whoever executes it keeps it.
+    Test(*const (dyn Fn() + Send + Sync)),
     /// What it has started.
     Once(Box<dyn FnOnce()>),
 }
@@ -247,7 +246,8 @@ impl Body {
     /// Runs it.
     pub(crate) fn run(self) {
         match self {
-            Body::Test(body) => body(),
+            // SAFETY: `execute` borrows it for as long as it runs threads.
+            Body::Test(body) => unsafe { (*body)() },
             Body::Once(body) => body(),
         }
     }

@@ -67,6 +67,13 @@ pub(crate) fn runs_test() -> bool {
     !ENGINE.get().is_null() && arena::is_used()
 }
 
+/// Was the memory at `at` allocated in the execution of the calling thread, and does code of its test run? Only threads of that execution have it then, of which one
+/// runs at a time.
+#[inline]
+pub fn is_of_execution(at: *const ()) -> bool {
+    arena::is_used() && arena::in_region(at.cast_mut().cast())
+}
+
 /// Tells of a call of the running thread, for which nothing is allocated.
 #[cfg(feature = "unmodified")]
 #[inline]

@@ -19,7 +19,7 @@ use crate::options::Strategy;
 use crate::outcome::FailureKind;
 #[cfg(feature = "unmodified")]
 pub use context::is_called_by_test;
-pub use context::{Cut, bytes, parent};
+pub use context::{Cut, bytes, is_of_execution, parent};
 #[cfg(feature = "unmodified")]
 pub(crate) use context::{access_plainly, as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
 pub(crate) use context::{

@@ -26,7 +26,8 @@ static REHEARSAL: AtomicBool = AtomicBool::new(false);
 pub(crate) fn running(engine: *mut Engine) {
     RUNNING.store(engine, Ordering::Release);
     if !engine.is_null() {
-        EXECUTION.fetch_add(1, Ordering::Relaxed);
+        // In a worker, nobody else counts.
+        EXECUTION.store(EXECUTION.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 

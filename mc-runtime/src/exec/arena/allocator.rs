@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 /// Is it in the arenas of some check?
+#[inline]
 pub(crate) fn in_region(at: *mut u8) -> bool {
     (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
 }

@@ -14,8 +14,6 @@ type Whole = Coroutine<(), (), (), DefaultStack>;
 pub(crate) struct Kept {
     bytes: MaybeUninit<Whole>,
     bounds: Bounds,
-    /// Has it ended?
-    pub done: bool,
     /// Where its stack is in use, and how many bytes of it.
     pub used: (usize, usize),
 }
@@ -48,7 +46,7 @@ impl Fiber {
         let Bounds { limit, base, .. } = self.bounds;
         let done = coroutine.done();
         let start = if done { base } else { stack_pointer(coroutine, limit..=suspended_at)? };
-        Some(Kept { bytes, bounds: self.bounds, done, used: (start, base - start) })
+        Some(Kept { bytes, bounds: self.bounds, used: (start, base - start) })
     }
 
     /// The coroutine as it was kept, on its stack, which waits in `stacks`. `None` if that does not.

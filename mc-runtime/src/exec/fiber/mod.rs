@@ -96,13 +96,20 @@ impl fmt::Debug for Kind {
 }
 
 impl Fiber {
-    /// A coroutine that will run `main`, and then `end`. Neither may unwind.
-    pub(crate) fn coroutine(
+    /// Memory for one.
+    pub(crate) fn none() -> Self {
+        Fiber { kind: Kind::Over, bounds: Bounds::default() }
+    }
+
+    /// Makes what is none yet a coroutine that will run `main`, and then `end`. Neither may unwind.
+    #[inline(always)]
+    pub(crate) fn begin_coroutine(
+        &mut self,
         stacks: &mut Stacks,
         place: Place,
         main: impl FnOnce(Suspender) + 'static,
         end: fn(),
-    ) -> io::Result<Self> {
+    ) -> io::Result<()> {
         let stack = stacks.take(place.slot, place.size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
         let bounds = Bounds { limit, base, top: base };
@@ -111,19 +118,29 @@ impl Fiber {
             main(Suspender::Coroutine(yielder));
             end();
         };
-        Ok(Fiber { kind: Kind::Coroutine(Coroutine::with_stack(stack, run)), bounds })
+        self.begin(Fiber { kind: Kind::Coroutine(Coroutine::with_stack(stack, run)), bounds });
+        Ok(())
     }
 
-    /// A thread of the operating system that will run `main`, then the destructors of its thread-locals, and then `end`. Neither may unwind.
-    pub(crate) fn os(
+    /// The same as a thread of the operating system that will run `main`, then the destructors of its thread-locals, and then `end`. Neither may unwind.
+    pub(crate) fn begin_os(
+        &mut self,
         stacks: &mut Stacks,
         place: Place,
         os: Os,
         main: impl FnOnce(Suspender) + 'static,
         end: fn(),
-    ) -> io::Result<Self> {
+    ) -> io::Result<()> {
         let (thread, bounds) = OsThread::new(stacks, place, os, main, end)?;
-        Ok(Fiber { kind: Kind::Os(Box::new(thread)), bounds })
+        self.begin(Fiber { kind: Kind::Os(Box::new(thread)), bounds });
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, fiber: Fiber) {
+        debug_assert!(matches!(self.kind, Kind::Over), "it was given back");
+        // Nothing is to be dropped.
+        std::mem::forget(std::mem::replace(self, fiber));
     }
 
     /// Runs it until it suspends itself or ends, with operations going to `engine` and allocations to `heap`; true when it has ended.

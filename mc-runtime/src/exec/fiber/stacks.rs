@@ -49,17 +49,21 @@ impl Stacks {
     #[inline]
     pub(super) fn take(&mut self, slot: usize, size: usize) -> io::Result<DefaultStack> {
         let size = size.max(DEFAULT_SIZE);
-        match self.by_slot.get_mut(slot).and_then(|own| own.take_if(|stack| fits(stack, size))) {
-            Some(own) => Ok(own),
-            None => self.take_other(size),
+        let own = self.by_slot.get(slot).and_then(Option::as_ref);
+        if !own.is_some_and(|stack| fits(stack, size)) {
+            self.give_slot(slot, size)?;
         }
+        Ok(self.by_slot[slot].take().expect("it was given one"))
     }
 
+    /// The slot has no stack, or one that is too small.
     #[cold]
-    fn take_other(&mut self, size: usize) -> io::Result<DefaultStack> {
+    fn give_slot(&mut self, slot: usize, size: usize) -> io::Result<()> {
         let fits = |stack: &mut DefaultStack| fits(stack, size);
         let known = self.others.pop_if(fits).or_else(|| spare().pop_if(fits));
-        known.map_or_else(|| DefaultStack::new(size), Ok)
+        let stack = known.map_or_else(|| DefaultStack::new(size), Ok)?;
+        self.give_back_another(slot, stack);
+        Ok(())
     }
 
     /// Does the stack that ends at an address wait for its thread?
