@@ -12,7 +12,7 @@ mod c;
 mod kept;
 mod snapshot;
 
-pub(crate) use again::At;
+pub(crate) use again::{At, Free, Moment};
 pub use allocator::Allocator;
 pub(crate) use allocator::{in_region, is_installed};
 pub(crate) use block::Block;

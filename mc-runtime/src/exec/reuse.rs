@@ -1,18 +1,18 @@
-//! Addresses that are used again: memory that a thread has freed is handed out to it once more, as another object.
+//! Addresses that are used again: memory that was freed is handed out once more, as another object, to who knows that it was.
 //!
 //! That makes a difference only to whoever compares addresses, and is a mistake where an old one is taken for the new one (ABA). So nothing is handed out again until a compare-exchange
-//! expects an address in memory that was freed, where there is one at which that memory could have been used again: of a block that fits, and which the thread that has freed it has allocated since.
-//! Then the exploration starts again, and wherever that thread allocates what fits, it is a data choice whether it gets new memory or such a block.
+//! expects an address in memory that was freed, where there is one at which that memory could have been used again: of a block that fits, and which was allocated after that had been freed.
+//! Then the exploration starts again, and wherever a thread allocates what fits, it is a data choice whether it gets new memory or such a block.
 //!
-//! A thread gets what it has freed itself, as from an allocator's cache for threads. What another one has freed it would get after an event of the allocator's, and which of two
-//! gets it would be another choice; and whether there is something to get would not follow from what a thread itself has done.
+//! "After" is happens-before: a thread gets what it has freed itself, as from an allocator's cache for threads, or what was freed before something that it has acquired. So what there is to get follows from what comes before
+//! in the graph. If two that do not know of each other choose the same block, that is no execution. What was freed by another one at just any time before would come by an event of the allocator's, which is not there.
 //! Where an `Arc` frees whose counts nobody sees, that is whichever owner goes last in the one order that is explored. As soon as another one has allocated since what fits, all counts are seen.
 //! The argument is in `docs/addresses.md`.
 
-use super::arena::{At, Block};
+use super::arena::{At, Block, Free, Moment};
 use super::learned::short;
 use super::{Engine, Step};
-use crate::ids::EventId;
+use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::ops::{Label, OWNER_ORDER};
 use std::alloc::Layout;
@@ -43,7 +43,7 @@ impl Engine {
         let old = heap.block(expected)?;
         let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.find(expected)?)];
         let is_news = |keys: &[u64]| !keys.iter().all(|key| self.has_learned(*key));
-        if old.freed && is_news(&keys) && self.any_found(id, &old, |new| new.could_be_at(&old)) {
+        if old.freed && is_news(&keys) && self.any_found(id, &old, |new| self.could_follow(new, &old, old.freed_by)) {
             self.learned.extend(keys.map(short));
             // Which block is meant depends on who has made it.
             return Some(self.told_apart());
@@ -70,7 +70,19 @@ impl Engine {
 
     /// Could it have been put where `old` is or was, had an owner that has gone by then been the last one of the `Arc` that frees that?
     fn could_be_of_owner(&self, new: &Block, old: &Block) -> bool {
-        self.left.any(|left| new.could_follow(old, (left.thread.slot() as u32, left.events)))
+        self.left.any(|left| self.could_follow(new, old, (left.thread.slot() as u32, left.events)))
+    }
+
+    /// Could an allocator that hands out again what was freed have put the one where `old` was, had that been freed then?
+    fn could_follow(&self, new: &Block, old: &Block, freed: Moment) -> bool {
+        old.fits(new.size) && self.happens_before(freed, (new.slot, new.events))
+    }
+
+    /// Does what one thread did after so many of its events, and before the next one, happen before what another one did then? What a thread itself did between two of its
+    /// events may come before it or after it.
+    fn happens_before(&self, (one, events): Moment, (other, count): Moment) -> bool {
+        let knows = || self.explorer.graph.knows(ThreadId(other), count as usize, ThreadId(one)) > events;
+        if one == other { events <= count } else { knows() }
     }
 
     /// Could the running thread get a block again for this, for all that is known without looking for one?
@@ -88,19 +100,25 @@ impl Engine {
             return None; // a thread that is cut notices at its next operation
         }
         self.close();
-        if !self.has_learned(OWNER_ORDER) && self.reusable(layout).any(|(_, block)| block.freed_by_owner) {
+        if !self.has_learned(OWNER_ORDER) && self.reusable(layout).any(|free| free.was.freed_by_owner) {
             let _: Step<()> = self.learn_now(OWNER_ORDER); // another one may have freed it the next time
             return None;
         }
         let choice = Operation { a: among + 1, label: Label::AddressReuse, ..Operation::plain(Code::Choose) };
         let which = self.chooses_at_once(&choice)?.checked_sub(1)?;
-        let (at, _) = self.reusable(layout).nth(which as usize)?;
+        let Free { at, taken, .. } = self.reusable(layout).nth(which as usize)?;
+        if taken {
+            (self.dropped, self.cutting) = (true, true); // nobody gets what another one has
+            return None;
+        }
         Some(self.reuse(at, layout))
     }
 
-    fn reusable(&self, layout: Layout) -> impl Iterator<Item = (At, &Block)> {
-        let blocks = self.heap.iter().flat_map(move |heap| heap.fitting(layout));
-        blocks.filter(|(at, _)| self.has_learned(of_block(*at)))
+    fn reusable(&self, layout: Layout) -> impl Iterator<Item = Free<'_>> {
+        let now = (self.current().0, self.me_ref().position as u32);
+        let knows = move |freed| self.happens_before(freed, now);
+        let blocks = self.heap.iter().flat_map(move |heap| heap.fitting(layout, knows));
+        blocks.filter(|free| self.has_learned(of_block(free.at)))
     }
 
     /// A choice of the running thread, now. `None`: it is to stop, or has gone another way, and notices at its next operation.
@@ -137,7 +155,7 @@ impl Engine {
 
     /// The running thread gets a block again. What is known by its address was of another object.
     fn reuse(&mut self, at: At, layout: Layout) -> usize {
-        let Some(heap) = &mut self.heap else { unreachable!("it has freed a block of its own") };
+        let Some(heap) = &mut self.heap else { unreachable!("there is a block that was freed") };
         let (start, end) = heap.hand_out(at, layout);
         self.locations.retire((start, end));
         self.held.retain(|held| !held.begins_in(start..end));

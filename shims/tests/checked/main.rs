@@ -11,6 +11,7 @@ mod channels;
 #[path = "../common/mod.rs"]
 mod common;
 mod futures;
+mod handed_on;
 mod locals;
 mod locks;
 mod once;

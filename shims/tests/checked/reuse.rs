@@ -1,4 +1,4 @@
-//! Memory that a thread has freed is handed out to it again, where somebody compares its address.
+//! Memory that a thread has freed is handed out to it again, where somebody compares its address. (To another one that knows of it: `handed_on`.)
 
 use std::hint::black_box;
 use std::ptr::null_mut;
@@ -16,17 +16,17 @@ use super::chance::Chance;
 use super::{check_with, common, fails, meets_what_is_there_again, outcomes, programs, proved, replayed};
 
 /// What was allocated as `T` is there no more.
-fn free<T>(at: *mut ()) {
+pub(super) fn free<T>(at: *mut ()) {
     // SAFETY: from `boxed`, and nobody frees it a second time.
     drop(unsafe { Box::from_raw(at.cast::<T>()) });
 }
 
-fn boxed<T>(value: T) -> *mut () {
+pub(super) fn boxed<T>(value: T) -> *mut () {
     Box::into_raw(Box::new(value)).cast()
 }
 
 /// A thread puts another object in the place of the first one, by way of `replace`. When it has, is the first one exchanged, whose address is known?
-fn finds_the_first(replace: fn(*mut ()) -> *mut (), free_new: fn(*mut ())) -> bool {
+pub(super) fn finds_the_first(replace: fn(*mut ()) -> *mut (), free_new: fn(*mut ())) -> bool {
     let first = boxed(1_u64);
     let known = first.addr();
     let (slot, replaced) = (Arc::new(AtomicPtr::new(first)), Arc::new(AtomicBool::new(false)));
@@ -86,16 +86,6 @@ fn what_does_not_fit_or_comes_before_is_not_at_that_address() {
 }
 
 #[test]
-fn what_another_thread_has_freed_is_not_had_again() {
-    fn by_another(first: *mut ()) -> *mut () {
-        let address = first.expose_provenance();
-        thread::spawn(move || free::<u64>(std::ptr::with_exposed_provenance_mut(address))).join().unwrap();
-        boxed(2_u64)
-    }
-    proved(2, || assert!(!finds_the_first(by_another, free::<u64>)));
-}
-
-#[test]
 fn it_is_another_object() {
     // Its own first value, and no access of the old one's races with those of the new.
     proved(4, || {
@@ -115,7 +105,7 @@ fn it_is_another_object() {
 }
 
 /// From now on, what the calling thread allocates with as much room is a choice.
-fn compares_addresses<const WORDS: usize>() {
+pub(super) fn compares_addresses<const WORDS: usize>() {
     let slot = AtomicUsize::new(0);
     let old = boxed([0_u64; WORDS]);
     slot.store(old.expose_provenance(), Relaxed);
@@ -291,7 +281,7 @@ impl Memory for Pool {
 
 /// Which of its exchanges have done something, a bit each.
 fn run<M: Memory>(slot: &AtomicUsize, order: Ordering, thread: usize, program: &[Op]) -> usize {
-    let success = if order == SeqCst { SeqCst } else { AcqRel };
+    let success = if order == Acquire { AcqRel } else { order };
     let (mut memory, mut known, mut done) = (M::of(thread + 1), [0; 2], 0);
     for (number, op) in program.iter().enumerate() {
         let exchange = |memory: &mut M, expected, new| {
@@ -366,15 +356,21 @@ fn program(chance: &mut Chance) -> Program {
     Program { threads: (0..threads).map(|_| (0..OPS / threads).map(|_| op(chance)).collect()).collect(), order }
 }
 
+/// Where threads know of each other, one may get what another one has freed, too.
 #[test]
 fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
     let mut more = 0;
     for seed in 0..programs(PROGRAMS) {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
         let expected = outcomes(Reductions::default(), program, outcome::<Pool>);
-        assert_eq!(outcomes(Reductions::default(), program, outcome::<Heap>), expected, "{seed}: {program:?}");
+        let seen = outcomes(Reductions::default(), program, outcome::<Heap>);
+        let missing = expected.iter().zip(seen).any(|(expected, seen)| expected & !seen != 0);
+        assert!(!missing, "{seed}: {program:?}: {expected:?}, but not {seen:?}");
+        if program.order == Relaxed {
+            assert_eq!(seen, expected, "{seed}: {program:?}");
+        }
         let none = Reductions::default().without(Reduction::All);
-        assert_eq!(outcomes(none, program, outcome::<Heap>), expected, "{seed}: {program:?}");
+        assert_eq!(outcomes(none, program, outcome::<Heap>), seen, "{seed}: {program:?}");
         more += u64::from(outcomes(Reductions::default(), program, outcome::<Fresh>) != expected);
     }
     assert!(programs(PROGRAMS) < PROGRAMS || more >= 5, "it makes a difference in {more} only");

@@ -6,6 +6,19 @@ use std::alloc::Layout;
 /// Which block it is: its arena, and its number there. That is the same wherever the heap is, and whatever earlier executions have left there.
 pub(crate) type At = (usize, usize);
 
+/// A point in what a thread does: its slot, and how many events it had made.
+pub(crate) type Moment = (u32, u32);
+
+/// A block that a thread knows to be free.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Free<'a> {
+    pub at: At,
+    /// What it was when it was freed.
+    pub was: &'a Block,
+    /// Another thread has got it since, without this one's knowing.
+    pub taken: bool,
+}
+
 impl Heap {
     /// What was freed, handed out again or not, but for what nobody else can have seen.
     pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
@@ -13,15 +26,22 @@ impl Heap {
         self.earlier.iter().chain(blocks.filter(|block| block.freed))
     }
 
-    /// The blocks that the running thread has freed and that this fits, in the order of their addresses.
-    pub(crate) fn fitting(&self, layout: Layout) -> impl Iterator<Item = (At, &Block)> {
-        let thread = self.current as u32;
+    /// The blocks that this fits and that the running thread knows to be free, in the order of their addresses. `knows`: does what a thread did after so many of its
+    /// events happen before what the running one does now?
+    pub(crate) fn fitting(&self, layout: Layout, knows: impl Fn(Moment) -> bool) -> impl Iterator<Item = Free<'_>> {
         let arenas = self.arenas[..=self.highest].iter().enumerate();
         let blocks =
             arenas.flat_map(|(arena, a)| a.blocks.iter().enumerate().map(move |(index, b)| ((arena, index), b)));
-        let aligned = layout.align() <= HEADER;
-        let fits = move |b: &Block| aligned && b.freed && b.freed_by.0 == thread && b.fits(layout.size());
-        blocks.filter(move |(_, block)| fits(block))
+        let fits = move |b: &Block| layout.align() <= HEADER && b.fits(layout.size());
+        blocks.filter(move |(_, block)| fits(block)).filter_map(move |(at, block)| self.known_free(at, block, &knows))
+    }
+
+    /// The last of all that a block has been, as far as the running thread knows, if it knows that to be freed.
+    fn known_free<'a>(&'a self, at: At, block: &'a Block, knows: impl Fn(Moment) -> bool) -> Option<Free<'a>> {
+        let before = self.earlier.iter().rev().filter(|earlier| earlier.start == block.start);
+        let known = |was: &&Block| was.freed && knows(was.freed_by) || knows((was.slot, was.events));
+        let (later, was) = std::iter::once(block).chain(before).enumerate().find(|(_, was)| known(was))?;
+        (was.freed && knows(was.freed_by)).then_some(Free { at, was, taken: later > 0 })
     }
 
     /// Hands out one of them. Where it begins and ends.

@@ -1,4 +1,4 @@
-//! A block of memory: who made it and who freed it, and whether another one could be where it was.
+//! A block of memory: who made it and who freed it.
 
 use super::HEADER;
 
@@ -63,17 +63,8 @@ impl Block {
         size.max(1).next_multiple_of(HEADER)
     }
 
-    /// Could an allocator that hands out again what a thread has freed have put this one where `old` was? That was freed by its thread before.
-    pub(crate) fn could_be_at(&self, old: &Block) -> bool {
-        old.freed && self.could_follow(old, old.freed_by)
-    }
-
-    /// The same, had `old` been freed by the thread in a slot after so many of its events.
-    pub(crate) fn could_follow(&self, old: &Block, (slot, events): (u32, u32)) -> bool {
-        slot == self.slot && events <= self.events && old.fits(self.size)
-    }
-
-    pub(super) fn fits(&self, size: usize) -> bool {
+    /// Has it room for so many bytes, and no more?
+    pub(crate) fn fits(&self, size: usize) -> bool {
         Self::room(self.size) == Self::room(size)
     }
 }
