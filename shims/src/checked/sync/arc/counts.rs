@@ -150,11 +150,7 @@ impl Counts {
     /// A `Weak` from a `Weak`.
     #[track_caller]
     pub(super) fn add_weak(&self) {
-        limit(if self.sees_weak() {
-            self.weak.rmw(Rmw::Add, 1, Relaxed, Label::ArcClone)
-        } else {
-            add(&self.weak, 1)
-        });
+        limit(if self.sees_weak() { self.weak.rmw(Rmw::Add, 1, Relaxed, Label::ArcClone) } else { add(&self.weak, 1) });
     }
 
     /// A `Weak` goes, or all owners together; after the last the block is freed.
