@@ -314,7 +314,9 @@ mod tests {
     fn fiber(stacks: &mut Stacks, slot: usize, main: impl FnOnce(Suspender) + 'static) -> Fiber {
         let os = Os { name: "T1 a name that is too long".to_owned(), unmodified: true };
         let place = Place { slot, size: 0, clean: 4096 };
-        Fiber::os(stacks, place, os, main, || log("end")).unwrap()
+        let mut fiber = Fiber::none();
+        fiber.begin_os(stacks, place, os, main, || log("end")).unwrap();
+        fiber
     }
 
     fn resume(fiber: &mut Fiber) -> bool {
