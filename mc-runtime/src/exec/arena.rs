@@ -58,8 +58,16 @@ pub(crate) fn switch(heap: *mut Heap) -> *mut Heap {
     HEAP.replace(heap)
 }
 
-/// Do allocations of this thread of the operating system go to a heap?
+/// Do allocations of this thread of the operating system go to a heap, and was this memory allocated there since the execution began?
 #[inline]
+pub(crate) fn is_of_execution(at: usize) -> bool {
+    // SAFETY: a heap that is switched to lives until another one is.
+    let heap = unsafe { HEAP.get().as_ref() };
+    heap.is_some_and(|heap| heap.contains(at) && (heap.kept == 0 || !heap.is_kept(at)))
+}
+
+/// Do allocations of this thread of the operating system go to a heap?
+#[cfg(feature = "unmodified")]
 pub(crate) fn is_used() -> bool {
     !HEAP.get().is_null()
 }

@@ -12,6 +12,7 @@
 use super::arena::{At, Block, Free, Moment};
 use super::learned::short;
 use super::{Engine, Step};
+use crate::graph::clock::Past;
 use crate::ids::{EventId, ThreadId};
 use crate::operation::{Code, Operation};
 use crate::ops::{Label, OWNER_ORDER};
@@ -73,16 +74,11 @@ impl Engine {
         self.left.any(|left| self.could_follow(new, old, (left.thread.slot() as u32, left.events)))
     }
 
-    /// Could an allocator that hands out again what was freed have put the one where `old` was, had that been freed then?
+    /// Could an allocator that hands out again what was freed have put the one where `old` was, had that been freed then? Others may have been there in between, and of each the thread that
+    /// freed it knew by what it had read, however that was ordered.
     fn could_follow(&self, new: &Block, old: &Block, freed: Moment) -> bool {
-        old.fits(new.size) && self.happens_before(freed, (new.slot, new.events))
-    }
-
-    /// Does what one thread did after so many of its events, and before the next one, happen before what another one did then? What a thread itself did between two of its
-    /// events may come before it or after it.
-    fn happens_before(&self, (one, events): Moment, (other, count): Moment) -> bool {
-        let knows = || self.explorer.graph.knows(ThreadId(other), count as usize, ThreadId(one)) > events;
-        if one == other { events <= count } else { knows() }
+        let past = |other, count| self.explorer.graph.prefix_of(other, count);
+        old.fits(new.size) && is_before(freed, (new.slot, new.events), past)
     }
 
     /// Could the running thread get a block again for this, for all that is known without looking for one?
@@ -116,9 +112,9 @@ impl Engine {
 
     fn reusable(&self, layout: Layout) -> impl Iterator<Item = Free<'_>> {
         let now = (self.current().0, self.me_ref().position as u32);
-        let knows = move |freed| self.happens_before(freed, now);
-        let blocks = self.heap.iter().flat_map(move |heap| heap.fitting(layout, knows));
-        blocks.filter(|free| self.has_learned(of_block(free.at)))
+        let knows = move |freed| is_before(freed, now, |thread, count| self.explorer.graph.past(thread, count));
+        let is_found = |at| self.has_learned(of_block(at));
+        self.heap.iter().flat_map(move |heap| heap.fitting(layout, is_found, knows))
     }
 
     /// A choice of the running thread, now. `None`: it is to stop, or has gone another way, and notices at its next operation.
@@ -163,6 +159,16 @@ impl Engine {
         self.left.forget(&(start..end), 0);
         start
     }
+}
+
+/// Does what one thread did after so many of its events, and before the next one, come before what another one did then, by what is in the past of that? What a thread itself did
+/// between two of its events may come before it or after it.
+fn is_before<'a>(
+    (one, events): Moment,
+    (other, count): Moment,
+    past: impl FnOnce(ThreadId, usize) -> Past<'a>,
+) -> bool {
+    if one == other { events <= count } else { past(ThreadId(other), count as usize).of(ThreadId(one)) > events }
 }
 
 /// What is learned of blocks with as much room as one of this size.

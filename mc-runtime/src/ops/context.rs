@@ -71,7 +71,7 @@ pub(crate) fn runs_test() -> bool {
 /// runs at a time.
 #[inline]
 pub fn is_of_execution(at: *const ()) -> bool {
-    arena::is_used() && arena::in_region(at.cast_mut().cast())
+    arena::is_of_execution(at as usize)
 }
 
 /// Tells of a call of the running thread, for which nothing is allocated.

@@ -115,6 +115,36 @@ fn an_owner_that_went_before_may_have_been_the_last_one() {
     });
 }
 
+#[test]
+fn others_may_have_been_there_in_between() {
+    // The first thread frees the first object, and hands the second one on, which the second thread frees. It knows that it may, but not of the first one.
+    meets_what_is_there_again("it is the first one", || {
+        let first = boxed(1_u64).expose_provenance();
+        let [slot, pass] = [first, 0].map(|address| Arc::new(AtomicUsize::new(address)));
+        let (theirs, hands_on) = (slot.clone(), pass.clone());
+        let one = thread::spawn(move || {
+            free::<u64>(at(theirs.swap(0, Relaxed)));
+            hands_on.store(boxed(2_u64).expose_provenance(), Relaxed);
+        });
+        let (theirs, gets) = (slot.clone(), pass.clone());
+        let other = thread::spawn(move || {
+            let second = gets.swap(0, Relaxed);
+            if second != 0 {
+                free::<u64>(at(second));
+                theirs.store(boxed(3_u64).expose_provenance(), Relaxed);
+            }
+        });
+        one.join().unwrap();
+        other.join().unwrap();
+        let found = slot.compare_exchange(first, 0, Relaxed, Relaxed).is_ok();
+        let left = if found { first } else { slot.load(Relaxed) };
+        for left in [left, pass.load(Relaxed)].into_iter().filter(|left| *left != 0) {
+            free::<u64>(at(left));
+        }
+        assert!(!found, "it is the first one");
+    });
+}
+
 /// How many operations threads have together.
 const OPS: usize = 8;
 /// How many of them each has, of the two that run at once.

@@ -26,14 +26,21 @@ impl Heap {
         self.earlier.iter().chain(blocks.filter(|block| block.freed))
     }
 
-    /// The blocks that this fits and that the running thread knows to be free, in the order of their addresses. `knows`: does what a thread did after so many of its
+    /// Those of some blocks that this fits and that the running thread knows to be free, in the order of their addresses. `knows`: does what a thread did after so many of its
     /// events happen before what the running one does now?
-    pub(crate) fn fitting(&self, layout: Layout, knows: impl Fn(Moment) -> bool) -> impl Iterator<Item = Free<'_>> {
+    pub(crate) fn fitting(
+        &self,
+        layout: Layout,
+        of: impl Fn(At) -> bool,
+        knows: impl Fn(Moment) -> bool,
+    ) -> impl Iterator<Item = Free<'_>> {
         let arenas = self.arenas[..=self.highest].iter().enumerate();
         let blocks =
             arenas.flat_map(|(arena, a)| a.blocks.iter().enumerate().map(move |(index, b)| ((arena, index), b)));
         let fits = move |b: &Block| layout.align() <= HEADER && b.fits(layout.size());
-        blocks.filter(move |(_, block)| fits(block)).filter_map(move |(at, block)| self.known_free(at, block, &knows))
+        blocks
+            .filter(move |(at, block)| fits(block) && of(*at))
+            .filter_map(move |(at, block)| self.known_free(at, block, &knows))
     }
 
     /// The last of all that a block has been, as far as the running thread knows, if it knows that to be freed.

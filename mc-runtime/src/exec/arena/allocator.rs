@@ -6,7 +6,6 @@ use std::ptr;
 use std::sync::OnceLock;
 
 /// Is it in the arenas of some check?
-#[inline]
 pub(crate) fn in_region(at: *mut u8) -> bool {
     (BASE..BASE + REGIONS * REGION).contains(&(at as usize))
 }
@@ -21,7 +20,7 @@ pub(super) fn with_heap<R>(f: impl FnOnce(&mut Heap) -> R) -> Option<R> {
     result
 }
 
-/// A block of an arena that the calling thread has freed, if there is a choice and that says so.
+/// A block of an arena that the calling thread knows to be free, if there is a choice and that says so.
 pub(super) fn get_again(layout: Layout) -> Option<*mut u8> {
     // SAFETY: as in `with_heap`.
     let chooses = unsafe { HEAP.get().as_ref() }.is_some_and(|heap| heap.reuses);

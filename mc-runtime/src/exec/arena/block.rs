@@ -1,6 +1,6 @@
 //! A block of memory: who made it and who freed it.
 
-use super::HEADER;
+use super::{HEADER, Moment};
 
 /// A block of an arena.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Block {
     /// No longer in use.
     pub freed: bool,
     /// Who freed it, by its slot, after how many of its events.
-    pub freed_by: (u32, u32),
+    pub freed_by: Moment,
     /// An `Arc` freed it, or a value in one, whose counts nobody sees: another owner could have been the last.
     pub freed_by_owner: bool,
     /// Something in it was accessed that its end has to be ordered with.
@@ -30,7 +30,7 @@ pub(crate) struct Block {
 impl Block {
     /// One in use, made by the thread in this slot after so many of its events.
     #[inline(always)]
-    pub(super) fn new(start: usize, size: usize, before: usize, (slot, events): (u32, u32)) -> Self {
+    pub(super) fn new(start: usize, size: usize, before: usize, (slot, events): Moment) -> Self {
         Self {
             start,
             size,
