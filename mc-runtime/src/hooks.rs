@@ -33,7 +33,10 @@ pub(crate) fn stop_at_panics() {
         panic::set_hook(Box::new(move |info| {
             before(info);
             let message = info.payload_as_str().unwrap_or("a panic with a payload that is no text");
-            with_engine(|e| stop_debugger(e, message));
+            with_engine(|e| {
+                remember(e, message, info);
+                stop_debugger(e, message);
+            });
         }));
     });
 }

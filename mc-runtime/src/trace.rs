@@ -263,10 +263,15 @@ impl Engine {
         }
         let Some(found) = self.failure.clone() else { return };
         if found.kind == outcome::FailureKind::Panic {
-            let mut event = self.trace_event(found.thread, "panicked".to_owned(), None);
-            event.site = found.site.map(|(file, line)| outcome::Site { file, line });
-            event.culprit = true;
-            self.tell(event);
+            let earlier =
+                self.threads().filter_map(|t| Some((t, self.threads[t.slot()].panicked.as_ref()?.site.clone())));
+            let panics: Vec<_> = earlier.chain([(found.thread, found.site)]).collect();
+            for (thread, site) in panics {
+                let mut event = self.trace_event(thread, "panicked".to_owned(), None);
+                event.site = site.map(|(file, line)| outcome::Site { file, line });
+                event.culprit = true;
+                self.tell(event);
+            }
         }
     }
 }

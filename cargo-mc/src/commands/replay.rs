@@ -51,6 +51,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let (trace, end) = case.binary.replay(&case.name, &options, &schedule, Print::Shown, control)?;
     report::replayed(&case, &trace, &end, recorded.as_ref())?;
     Ok(match end {
+        Replayed::Failed(failure) if failure.kind.is_uncheckable() => ExitCode::Uncheckable,
         Replayed::Failed(_) => ExitCode::Counterexample,
         Replayed::Passed => ExitCode::Ok,
         Replayed::Diverged { .. } => ExitCode::Diverged,

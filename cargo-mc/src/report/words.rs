@@ -68,7 +68,11 @@ pub(super) fn status(finished: &Finished) -> &'static str {
 pub(super) fn details(finished: &Finished) -> String {
     let outcome = &finished.outcome;
     match finished.judgement {
-        Judgement::Failed | Judgement::Uncheckable | Judgement::FailedAsExpected(_) => found(outcome),
+        Judgement::FailedAsExpected(_) => found(outcome),
+        Judgement::Failed | Judgement::Uncheckable => {
+            let expected = finished.goal.expect.map(|kind| format!("; {} was expected", kind.noun()));
+            found(outcome) + &expected.unwrap_or_default()
+        }
         Judgement::Unfulfilled(kind) => {
             format!("no execution shows {}, which was expected: {}", kind.noun(), explored(finished))
         }

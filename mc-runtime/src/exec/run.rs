@@ -348,18 +348,30 @@ impl Engine {
         if self.is_cutting() {
             return;
         }
-        let panicked = self.me().panicked.take();
-        let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        let (message, site) = match panicked {
-            Some(Panicked { message, site }) => (text.unwrap_or(message), site),
-            None => (text.unwrap_or_else(|| "a panic with a payload that is no text".to_owned()), None),
-        };
         let thread = self.current();
         if joined && thread != ThreadId::MAIN && self.options.allow_panics {
             return;
         }
+        let panicked = self.me().panicked.take();
+        let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        let (mut message, site) = match panicked {
+            Some(Panicked { message, site }) => (text.unwrap_or(message), site),
+            None => (text.unwrap_or_else(|| "a panic with a payload that is no text".to_owned()), None),
+        };
+        message += &self.earlier_panics();
         self.record(Found { kind: FailureKind::Panic, message, thread, site });
+    }
+
+    /// What other threads have panicked with, which may be why the running one does: it has joined them.
+    fn earlier_panics(&self) -> String {
+        let panicked =
+            self.threads().filter_map(|thread| Some((thread, self.threads[thread.slot()].panicked.as_ref()?)));
+        let told = panicked.map(|(thread, Panicked { message, site })| {
+            let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
+            format!("\n{} panicked{place}: {message}", self.thread_name(thread))
+        });
+        told.collect()
     }
 }
 

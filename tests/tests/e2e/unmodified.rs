@@ -51,6 +51,7 @@ fn every_test(run: &Run) {
         ("left_its_block", "out_of_bounds", "8 bytes at tests/all.rs:80, from byte 8 of a block that has 12"),
         ("lost", "leak", "64 bytes"),
         ("lost_update", "panic", "assertion"),
+        ("panics_in_a_thread", "panic", "a scoped thread panicked\nT1 panicked at tests/all.rs:318: the worker saw it"),
         ("panics_otherwise", "panic", "boo"),
         ("raced", "data_race", "tests/all.rs"),
         ("returns_an_error", "panic", "termination value"),

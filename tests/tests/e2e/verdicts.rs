@@ -36,9 +36,13 @@ fn an_expected_failure_passes_and_a_missing_or_another_one_does_not() {
     let run = fixture.cargo_mc(["test", "--exact", "tests::wrong_order_of_locks", "tests::panics"]);
     assert_eq!(run.code, 0, "{}\n{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("FAILED as expected  tests::panics"), "{}", run.stdout);
-    for name in ["missing_right_order_of_locks", "other_failure_than_expected"] {
+    for (name, told) in [
+        ("missing_right_order_of_locks", "no execution shows a deadlock, which was expected"),
+        ("other_failure_than_expected", "; a deadlock was expected"),
+    ] {
         let run = fixture.cargo_mc(["test", name]);
         assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains(told), "{}", run.stdout);
     }
 }
 
@@ -118,8 +122,11 @@ fn uncontrolled_tests_are_not_called_wrong() {
     let run = nondeterminism.cargo_mc(["test", "reads_a_clock_as_expected"]);
     assert_eq!(run.code, 0, "{}\n{}", run.stdout, run.stderr);
     drop(nondeterminism);
-    let run = fixture("uncontrolled").cargo_mc(["test"].iter().chain(&JSON));
+    let uncontrolled = fixture("uncontrolled");
+    let run = uncontrolled.cargo_mc(["test"].iter().chain(&JSON));
     assert_eq!(run.code, 121, "{}\n{}", run.stdout, run.stderr);
+    let replay = uncontrolled.cargo_mc(["replay", "tests::touches_checked_state_from_outside"]);
+    assert_eq!(replay.code, 121, "{}\n{}", replay.stdout, replay.stderr);
     let failure = &test(&run, "tests::touches_checked_state_from_outside")["failures"][0];
     assert_eq!(failure["kind"], "uncontrolled");
     assert_eq!(failure["file"], "src/lib.rs");
