@@ -85,7 +85,8 @@ pub(crate) fn watch(limit: u64) {
                 send(&Message::Working);
             }
             if still >= LOOKS {
-                last_words(FailureKind::Hang, hang(limit, "(limit `hang_limit`)"));
+                let waits = if all_sleep() { WAITS } else { "" };
+                last_words(FailureKind::Hang, hang(limit, &format!("(limit `hang_limit`){waits}")));
             }
             if busy >= LOOKS * BUSY {
                 let but = format!("but went on with plain memory or hints (limit: {BUSY} times `hang_limit`)");
@@ -105,6 +106,20 @@ const BUSY: u64 = 10;
 fn hang(milliseconds: u64, but: &str) -> String {
     let seconds = Duration::from_millis(milliseconds).as_secs_f64();
     format!("hang: the thread made no operation for {seconds} s {but}")
+}
+
+/// Why a thread may sleep that makes no operation.
+const WAITS: &str = "\nIt sleeps in the system, for something that the checker does not control: a lock or channel of std's own in a test of `mc`'s types, say, \
+    whose owner waits for its turn; or I/O, or a real thread.\n`cargo mc doctor` names what of that is in the crate.";
+
+/// Do all other threads of the process sleep? What the system does not tell is no sleep.
+fn all_sleep() -> bool {
+    // SAFETY: asks for a number.
+    let own = unsafe { libc::gettid() }.to_string();
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    let others = threads.flatten().filter(|thread| thread.file_name().to_str() != Some(&own));
+    let sleeps = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'));
+    others.map(|thread| std::fs::read_to_string(thread.path().join("stat"))).all(|stat| stat.is_ok_and(sleeps))
 }
 
 /// Is an exploration under way? Between two of them the code of a test runs, of which nothing is known.

@@ -27,12 +27,17 @@ fn each_way_to_die(run: &Run) {
         ("tests::reads_invalid_memory", "crash"),
         ("tests::overflows_its_stack", "stack_overflow"),
         ("tests::loops_without_end", "hang"),
+        ("tests::waits_for_a_lock_of_stds", "hang"),
         ("tests::panics_in_drop_while_unwinding", "crash"),
         ("tests::exits", "crash"),
     ] {
         assert_eq!(kind(run, name), expected, "{name}");
         let schedule = test(run, name)["failures"][0]["schedule"].clone();
         assert!(schedule.as_str().is_some_and(|text| text.starts_with("mc1.")), "{name}: {schedule}");
+    }
+    for (name, sleeps) in [("tests::loops_without_end", false), ("tests::waits_for_a_lock_of_stds", true)] {
+        let message = test(run, name)["failures"][0]["message"].as_str().unwrap().to_owned();
+        assert_eq!(message.contains("a lock or channel of std's own"), sleeps, "{name}: {message}");
     }
     let exhausted = test(run, "tests::allocates_without_end");
     assert_ne!(exhausted["verdict"], "proved", "{exhausted}");
