@@ -142,7 +142,7 @@ fn what_reaches_out_of_a_test_is_told_with_its_place() {
     }
     assert_eq!(names(&run).len(), within.len() + refused.len());
     let replay = fixture.cargo_mc(["replay", "--std", "reads_what_somebody_writes"]);
-    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+    assert_eq!(replay.code, 121, "{}\n{}", replay.stdout, replay.stderr);
     assert!(replay.stdout.contains("stdin().read_line"), "{}", replay.stdout);
 }
 
