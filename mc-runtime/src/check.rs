@@ -74,8 +74,8 @@ pub(crate) fn engine(options: &Options) -> Engine {
 /// Lets something go to another thread of the operating system.
 struct Movable<T>(T);
 
-// SAFETY: the engine's raw pointers point to its own coroutines, which run only while `execute` does, and to the body, which the check owns; it is moved between executions, and
-// the thread that gave it away is joined before anything else is done with it.
+// SAFETY: the engine's raw pointers point to its own coroutines, which run only while `execute` does, and to the body, which the check owns;
+// it is moved between executions, and the thread that gave it away is joined before anything else is done with it.
 unsafe impl<T> Send for Movable<T> {}
 
 /// Explores until `stop` is set, at the latest.

@@ -263,8 +263,7 @@ impl Engine {
         }
         let Some(found) = self.failure.clone() else { return };
         if found.kind == outcome::FailureKind::Panic {
-            let earlier =
-                self.threads().filter_map(|t| Some((t, self.threads[t.slot()].panicked.as_ref()?.site.clone())));
+            let earlier = self.panicked().map(|(thread, panicked)| (thread, panicked.site.clone()));
             let panics: Vec<_> = earlier.chain([(found.thread, found.site)]).collect();
             for (thread, site) in panics {
                 let mut event = self.trace_event(thread, "panicked".to_owned(), None);

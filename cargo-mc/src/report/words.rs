@@ -70,8 +70,9 @@ pub(super) fn details(finished: &Finished) -> String {
     match finished.judgement {
         Judgement::FailedAsExpected(_) => found(outcome),
         Judgement::Failed | Judgement::Uncheckable => {
-            let expected = finished.goal.expect.map(|kind| format!("; {} was expected", kind.noun()));
-            found(outcome) + &expected.unwrap_or_default()
+            let told = outcome.failures.first().map(|failure| failure.kind);
+            let expected = finished.goal.expect.filter(|kind| told != Some(*kind));
+            found(outcome) + &expected.map(|kind| format!("; {} was expected", kind.noun())).unwrap_or_default()
         }
         Judgement::Unfulfilled(kind) => {
             format!("no execution shows {}, which was expected: {}", kind.noun(), explored(finished))

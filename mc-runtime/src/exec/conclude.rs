@@ -64,7 +64,7 @@ impl Engine {
         self.threads().all(|t| self.state(t) == State::Ended)
     }
 
-    pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
+    pub(super) fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
         self.explorer.graph.ranks().iter().copied()
     }
 

@@ -100,7 +100,7 @@ unsafe fn resume_here(engine: *mut Engine, thread: ThreadId) {
         if me.state != State::Abandoned {
             me.state = State::Ready;
         }
-        // The stack's bounds are needed while it runs.
+        // The stack's bounds are needed while it runs. (`start` has them at hand: to read what it has just written would take longer.)
         let fiber = match me.fiber.take() {
             Some(fiber) => {
                 e.stack = fiber.bounds;
@@ -365,13 +365,16 @@ impl Engine {
 
     /// What other threads have panicked with, which may be why the running one does: it has joined them.
     fn earlier_panics(&self) -> String {
-        let panicked =
-            self.threads().filter_map(|thread| Some((thread, self.threads[thread.slot()].panicked.as_ref()?)));
-        let told = panicked.map(|(thread, Panicked { message, site })| {
+        let told = self.panicked().map(|(thread, Panicked { message, site })| {
             let place = site.as_ref().map_or(String::new(), |(file, line)| format!(" at {file}:{line}"));
             format!("\n{} panicked{place}: {message}", self.thread_name(thread))
         });
         told.collect()
+    }
+
+    /// The threads that have panicked, but for the one whose panic nobody caught, and with what.
+    pub(crate) fn panicked(&self) -> impl Iterator<Item = (ThreadId, &Panicked)> {
+        self.threads().filter_map(|thread| Some((thread, self.threads[thread.slot()].panicked.as_ref()?)))
     }
 }
 

@@ -46,9 +46,15 @@ impl Heap {
     /// The last of all that a block has been, as far as the running thread knows, if it knows that to be freed.
     fn known_free<'a>(&'a self, at: At, block: &'a Block, knows: impl Fn(Moment) -> bool) -> Option<Free<'a>> {
         let before = self.earlier.iter().rev().filter(|earlier| earlier.start == block.start);
-        let known = |was: &&Block| was.freed && knows(was.freed_by) || knows((was.slot, was.events));
-        let (later, was) = std::iter::once(block).chain(before).enumerate().find(|(_, was)| known(was))?;
-        (was.freed && knows(was.freed_by)).then_some(Free { at, was, taken: later > 0 })
+        for (later, was) in std::iter::once(block).chain(before).enumerate() {
+            if was.freed && knows(was.freed_by) {
+                return Some(Free { at, was, taken: later > 0 });
+            }
+            if knows((was.slot, was.events)) {
+                return None;
+            }
+        }
+        None
     }
 
     /// Hands out one of them. Where it begins and ends.

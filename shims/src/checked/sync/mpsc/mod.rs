@@ -1,8 +1,8 @@
 //! `std::sync::mpsc`: channels of any number of senders and one receiver.
 //!
 //! A send happens before the receive of its message. On a channel of capacity 0, what the receiver did before it came happens before the send
-//! returns. std promises no more: a `try_recv` that finds no message orders nothing, nor does an operation which fails because the other side is gone. Its channels with room for more do one thing besides, and so
-//! do these: a send comes after the receive that freed its place.
+//! returns. std promises no more: a `try_recv` that finds no message orders nothing, nor does an operation that fails because the other side
+//! is gone. Its channels with room for more do one thing besides, and so do these: a send comes after the receive that freed its place.
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
