@@ -8,7 +8,7 @@ use crate::exec::{Ending, Engine, Found, Guide, Sampler, arena};
 use crate::explore::Next;
 use crate::ops;
 use crate::options::{Options, Origin, Strategy};
-use crate::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
+use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Spot, Verdict};
 use crate::schedule::{Digest, Run, of_run};
 use crate::time_limit::TimeLimit;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ struct Check<F> {
     blocked: u64,
     too_long: u64,
     /// Who made the most events of the first of these.
-    busiest: Option<Busiest>,
+    busiest: Option<Spot>,
     cut: Vec<Bound>,
     failures: Vec<Failure>,
     /// An execution on the system's heap comes first, and again where something was learned.
@@ -281,7 +281,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         (self.executions, self.blocked, self.too_long) = (0, 0, 0);
         self.failures.clear();
         self.busiest = None;
-        self.engine.spurious = Default::default();
+        (self.engine.spurious, self.engine.handed_over) = Default::default();
         self.engine.explorer.restart();
         self.is_to_be_rehearsed = self.engine.options.origin != Origin::Foreign;
     }

@@ -352,12 +352,12 @@ fn test(finished: &Finished) -> TestLine<'_> {
 
 fn bound(bound: &Bound) -> BoundLine<'_> {
     let value = if bound.is_time() { bound.value.div_ceil(1000) } else { bound.value };
-    let site = bound.busiest.as_ref().and_then(|busiest| busiest.site.as_ref());
+    let site = bound.spot.as_ref().and_then(|spot| spot.site.as_ref());
     BoundLine {
         limit: &bound.limit,
         value,
         cut: bound.cut,
-        thread: bound.busiest.as_ref().map(|busiest| busiest.thread.as_str()),
+        thread: bound.spot.as_ref().map(|spot| spot.thread.as_str()),
         file: site.map(|site| site.file.as_str()),
         line: site.map(|site| site.line),
     }

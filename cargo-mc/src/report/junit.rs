@@ -13,7 +13,7 @@ use mc_protocol::outcome::Bound;
 use mc_protocol::report::{Style, WIDTH, render};
 
 use super::ReportError;
-use super::words::{busiest, details};
+use super::words::{details, spot};
 use crate::run::{Finished, Summary};
 
 /// A report's file, made before the run so that a run is not lost to a directory that is not there.
@@ -112,7 +112,8 @@ fn properties(finished: &Finished) -> String {
 }
 
 fn bound(bound: &Bound) -> String {
-    let by = bound.busiest.as_ref().map(|it| format!(", most events by {}", busiest(it)));
+    let what = if bound.limit == "max_events" { ", most events by" } else { "," };
+    let by = bound.spot.as_ref().map(|it| format!("{what} {}", spot(it)));
     format!("bound: {} = {}, cut {}{}", bound.limit, bound.given(), bound.cut, by.unwrap_or_default())
 }
 

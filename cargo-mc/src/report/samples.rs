@@ -5,7 +5,7 @@ use std::time::Duration;
 use mc_protocol::client::Binary;
 use mc_protocol::judge::{Goal, Required, judge};
 use mc_protocol::options::{Options, Strategy};
-use mc_protocol::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
+use mc_protocol::outcome::{Bound, Failure, FailureKind, Outcome, Site, Spot, Verdict};
 use mc_protocol::settings::Layer;
 
 use super::Reporter;
@@ -46,8 +46,8 @@ pub(super) fn finished(name: &str, verdict: Verdict, failures: Vec<Failure>, exp
     let (bounds, strategy) = match verdict {
         Verdict::Bounded => {
             let site = Some(Site { file: "src/pool.rs".to_owned(), line: 31 });
-            let busiest = Some(Busiest { thread: "T1".to_owned(), site });
-            (vec![Bound { busiest, ..Bound::new("max_events", 5000, 12) }], Strategy::Dfs)
+            let spot = Some(Spot { thread: "T1".to_owned(), site });
+            (vec![Bound { spot, ..Bound::new("max_events", 5000, 12) }], Strategy::Dfs)
         }
         Verdict::Sampled => (Vec::new(), Strategy::Pct(3)),
         _ => (Vec::new(), Strategy::Dfs),

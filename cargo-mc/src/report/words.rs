@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use mc_protocol::judge::Judgement;
-use mc_protocol::outcome::{Bound, Busiest, Outcome, Verdict};
+use mc_protocol::outcome::{Bound, Outcome, Spot, Verdict};
 
 use crate::run::Finished;
 
@@ -124,7 +124,7 @@ fn bound(bound: &Bound) -> String {
     let (value, cut) = (grouped(bound.value), grouped(bound.cut));
     match bound.limit.as_str() {
         "max_events" => {
-            let by = bound.busiest.as_ref().map(|it| format!(", most of them by {}", busiest(it)));
+            let by = bound.spot.as_ref().map(|it| format!(", most of them by {}", spot(it)));
             format!("{cut} cut at {value} events{}", by.unwrap_or_default())
         }
         "max_executions" => format!("stopped at {value}"),
@@ -132,6 +132,12 @@ fn bound(bound: &Bound) -> String {
         "max_memory" => format!("stopped at {value} bytes of memory"),
         "queue_limit" => format!("{cut} dropped from a queue of {value}"),
         "assume" => "what `mc::assume` asks for held in no execution, so nothing was checked to its end".to_owned(),
+        "address_reuse" => {
+            let who = bound.spot.as_ref().map_or("a compare-exchange".to_owned(), spot);
+            format!(
+                "not known if memory that another thread has just freed is there again, which {who} could take for what was there"
+            )
+        }
         "no_end" => {
             "no execution came to its end, nor failed, which is a mistake of the checker: please report it".to_owned()
         }
@@ -144,7 +150,7 @@ fn bound(bound: &Bound) -> String {
 }
 
 /// `T1 at src/pool.rs:31`.
-pub(super) fn busiest(Busiest { thread, site }: &Busiest) -> String {
+pub(super) fn spot(Spot { thread, site }: &Spot) -> String {
     let site = site.as_ref().map(|site| format!(" at {}:{}", site.file, site.line));
     thread.clone() + &site.unwrap_or_default()
 }

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
     use crate::message::{Message, Replayed, Task, TestInfo};
     use crate::options::Options;
-    use crate::outcome::{Bound, Busiest, Failure, FailureKind, Outcome, Site, Verdict};
+    use crate::outcome::{Bound, Failure, FailureKind, Outcome, Site, Spot, Verdict};
 
     #[test]
     fn messages_are_read_as_they_were_written_and_as_any_json_is() {
@@ -41,8 +41,8 @@ mod tests {
             schedule: "mc1.abc".to_owned(),
             execution: u64::MAX,
         };
-        let busiest = Busiest { thread: "main".to_owned(), site: None };
-        let bounds = vec![Bound { busiest: Some(busiest), ..Bound::new("max_events", 1, 2) }];
+        let spot = Spot { thread: "main".to_owned(), site: None };
+        let bounds = vec![Bound { spot: Some(spot), ..Bound::new("max_events", 1, 2) }];
         let outcome =
             Outcome { bounds, failures: vec![failure.clone()], seconds: 1.5e-7, ..Outcome::of(Verdict::Failed) };
         let options = vec![("expect".to_owned(), "leak".to_owned())];

@@ -34,17 +34,17 @@ pub struct Bound {
     pub value: u64,
     /// How many executions (or frontier items) it cut.
     pub cut: u64,
-    /// Of `max_events`: who made the most of them, in the first execution that it cut.
+    /// Of `max_events`: who made the most of them, in the first execution that it cut. Of `address_reuse`: who compares.
     #[serde(default)]
-    pub busiest: Option<Busiest>,
+    pub spot: Option<Spot>,
 }
 
-/// The thread that made the most events of an execution: what cut it goes round there.
+/// A thread, and what it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Busiest {
+pub struct Spot {
     /// As in [`Failure::thread`].
     pub thread: String,
-    /// Where it made the last of them.
+    /// Where it does that, last if it does so often.
     pub site: Option<Site>,
 }
 
@@ -52,7 +52,7 @@ impl Bound {
     /// A limit of this name and value that cut so many.
     #[must_use]
     pub fn new(limit: &str, value: u64, cut: u64) -> Self {
-        Self { limit: limit.to_owned(), value, cut, busiest: None }
+        Self { limit: limit.to_owned(), value, cut, spot: None }
     }
 
     /// Is its value a time?

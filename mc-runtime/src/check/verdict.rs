@@ -30,6 +30,11 @@ impl<F: FnMut(Event<'_>)> Check<F> {
         if dropped > 0 {
             self.cut.push(Bound::new("queue_limit", options.queue_limit.map_or(0, |(n, _)| n), dropped));
         }
+        let handed_over = &self.engine.handed_over;
+        if handed_over.executions > 0 {
+            let bound = Bound::new("address_reuse", 0, handed_over.executions);
+            self.cut.push(Bound { spot: handed_over.first.clone(), ..bound });
+        }
         if self.cut.is_empty() {
             self.cut.extend(self.in_vain());
         }
@@ -53,7 +58,7 @@ impl<F: FnMut(Event<'_>)> Check<F> {
     /// Did executions have too many events?
     fn too_long(&self) -> Option<Bound> {
         let bound = Bound::new("max_events", self.engine.options.max_events, self.too_long);
-        (self.too_long > 0).then(|| Bound { busiest: self.busiest.clone(), ..bound })
+        (self.too_long > 0).then(|| Bound { spot: self.busiest.clone(), ..bound })
     }
 
     fn in_vain(&self) -> Option<Bound> {

@@ -5,7 +5,7 @@ use super::{Engine, Found, Step};
 use crate::graph::Site;
 use crate::hooks;
 use crate::ids::ThreadId;
-use crate::outcome::{Busiest, FailureKind};
+use crate::outcome::{FailureKind, Spot};
 use crate::place::is_of_toolchain;
 use crate::trace::site_of;
 
@@ -78,14 +78,14 @@ impl Engine {
 
     /// Who made the most events of the execution.
     #[cold]
-    pub(crate) fn busiest(&self) -> Busiest {
+    pub(crate) fn busiest(&self) -> Spot {
         let graph = &self.explorer.graph;
         let left_out = |thread| self.left_out.made().iter().filter(|made| made.thread == thread).count();
         let made = |thread: &ThreadId| graph.thread(*thread).len() + left_out(*thread);
         let thread = self.threads().max_by_key(made).unwrap_or(ThreadId::MAIN);
         let mut places = graph.thread(thread).iter().rev().filter_map(|event| event.site);
         let place = places.find(|place| !is_of_toolchain(place.file()));
-        Busiest { thread: self.thread_name(thread), site: place.map(site_of) }
+        Spot { thread: self.thread_name(thread), site: place.map(site_of) }
     }
 
     /// Something was learned: this execution is cut, and the exploration starts again.

@@ -34,6 +34,7 @@ mod cut;
 mod fiber;
 mod guards;
 mod guide;
+mod handed_over;
 mod hash_keys;
 mod headers;
 mod held;
@@ -254,6 +255,8 @@ pub(crate) struct Engine {
     /// When the check must be over, and whether an execution was cut because of that.
     pub(crate) deadline: Option<Instant>,
     pub spurious: weak::Spurious,
+    /// Who could tell that memory is handed over.
+    pub handed_over: handed_over::HandedOver,
     /// When its threads began to run, and when they ended.
     pub lives: Vec<Life>,
     /// Gets the events of a replay.
@@ -343,6 +346,7 @@ impl Engine {
             late: false,
             dropped: false,
             spurious: weak::Spurious::default(),
+            handed_over: handed_over::HandedOver::default(),
             off_schedule: false,
             order: Vec::new(),
             lives: Vec::new(),

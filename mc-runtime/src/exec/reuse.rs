@@ -34,6 +34,7 @@ impl Engine {
         if !self.heap.as_ref()?.contains(expected) {
             return None;
         }
+        self.handed_over.compared = true;
         self.learns_reuse(id, expected)
     }
 
@@ -163,7 +164,7 @@ impl Engine {
 
 /// Does what one thread did after so many of its events, and before the next one, come before what another one did then, by what is in the past of that? What a thread itself did
 /// between two of its events may come before it or after it.
-fn is_before<'a>(
+pub(super) fn is_before<'a>(
     (one, events): Moment,
     (other, count): Moment,
     past: impl FnOnce(ThreadId, usize) -> Past<'a>,

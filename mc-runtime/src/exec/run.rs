@@ -38,6 +38,7 @@ pub(crate) fn execute(engine: &mut Engine, body: &TestBody) -> Ending {
             (*at).takes_snapshot();
         }
         let ending = (*at).conclude();
+        let ending = (*at).minds_handed_over(ending);
         (*at).was_long();
         (*at).trace_end();
         if (*at).failure.is_some() {

@@ -26,6 +26,13 @@ impl Heap {
         self.earlier.iter().chain(blocks.filter(|block| block.freed))
     }
 
+    /// What has been where this address is: the block that holds it, and what that was before.
+    pub(crate) fn uses(&self, at: usize) -> impl Iterator<Item = Block> + '_ {
+        let last = self.block(at);
+        let before = self.earlier.iter().filter(move |earlier| last.is_some_and(|last| last.start == earlier.start));
+        last.into_iter().chain(before.copied())
+    }
+
     /// Those of some blocks that this fits and that the running thread knows to be free, in the order of their addresses. `knows`: does what a thread did after so many of its
     /// events happen before what the running one does now?
     pub(crate) fn fitting(

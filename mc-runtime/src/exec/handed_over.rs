@@ -1,0 +1,86 @@
+//! Memory that one thread frees and another one allocates that does not know of it. An allocator may hand it over, and orders the two by that: an event of its own, which is not there.
+//! So it is [used again](super::reuse) in no execution, and wherever a compare-exchange could tell, nothing is proved.
+//!
+//! It could where it expects an address in memory that was freed, and finds one at which that could be: of a block that fits, allocated neither before that was freed nor with that known.
+
+use super::arena::{Block, Moment};
+use super::reuse::is_before;
+use super::{Ending, Engine, Guide, Step};
+use crate::graph::event::Event;
+use crate::ids::{EventId, ThreadId};
+use crate::operation::Code;
+use crate::ops::OWNER_ORDER;
+use crate::outcome::Spot;
+use crate::trace::site_of;
+
+/// Who could have told.
+#[derive(Debug, Default)]
+pub(crate) struct HandedOver {
+    /// A compare-exchange has expected an address in the arenas.
+    pub compared: bool,
+    /// In how many executions one could have told.
+    pub executions: u64,
+    /// The first one that could.
+    pub first: Option<Spot>,
+}
+
+impl Engine {
+    /// The execution is over. How it ended, or that the exploration starts again.
+    #[inline]
+    pub(super) fn minds_handed_over(&mut self, ending: Ending) -> Ending {
+        let is_new = matches!(self.guide, Guide::Explore) && !self.cutting;
+        let counts = matches!(ending, Ending::Complete | Ending::Blocked);
+        if is_new && counts && self.handed_over.compared { self.looks_for_handed_over(ending) } else { ending }
+    }
+
+    #[inline(never)]
+    fn looks_for_handed_over(&mut self, ending: Ending) -> Ending {
+        let Some((told_by, old)) = self.threads().find_map(|thread| self.tells_handed_over(thread)) else {
+            return ending;
+        };
+        if old.freed_by_owner && !self.has_learned(OWNER_ORDER) {
+            let _: Step<()> = self.learn_now(OWNER_ORDER); // more is known of who frees it when counts are events
+            return Ending::Restart;
+        }
+        let site = self.explorer.graph.site(told_by).map(site_of);
+        let spot = Spot { thread: self.thread_name(told_by.thread), site };
+        self.handed_over.executions += 1;
+        self.handed_over.first.get_or_insert(spot);
+        ending
+    }
+
+    /// A compare-exchange of the thread that could have told, and what it expected.
+    fn tells_handed_over(&self, thread: ThreadId) -> Option<(EventId, Block)> {
+        let heap = self.heap.as_ref()?;
+        let events = self.explorer.graph.thread(thread).iter().enumerate();
+        let compares = events.filter(|(_, event)| {
+            event.operation.code.asked() == Code::CompareExchange && heap.contains(event.operation.a as usize)
+        });
+        compares
+            .filter_map(|(index, event)| Some((thread.event(index), self.handed_over_to(thread.event(index), event)?)))
+            .next()
+    }
+
+    /// What this compare-exchange expected, if that could be at the address that it finds.
+    fn handed_over_to(&self, id: EventId, event: &Event) -> Option<Block> {
+        let (heap, graph) = (self.heap.as_ref()?, &self.explorer.graph);
+        let expected = event.operation.a as usize;
+        let values = || graph.mo(event.location).iter().copied().chain([EventId::INIT]);
+        let past = |thread, events| graph.past(thread, events);
+        let knows = |(thread, events): Moment| past(ThreadId(thread), events as usize);
+        heap.uses(expected).filter(|old| old.freed && !knows(old.freed_by).contains(id)).find(|old| {
+            let could_be_at = |new: &Block| {
+                let made = (new.slot, new.events);
+                old.fits(new.size)
+                    && !is_before(made, old.freed_by, past)
+                    && !is_before(old.freed_by, made, past)
+                    && !knows(made).contains(id)
+            };
+            values().any(|write| {
+                let found = graph.value(event.location, write) as usize;
+                let is_at_its_place = |new: &Block| new.start != old.start && found - new.start == expected - old.start;
+                heap.uses(found).any(|new| is_at_its_place(&new) && could_be_at(&new))
+            })
+        })
+    }
+}
