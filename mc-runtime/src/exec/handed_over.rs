@@ -65,7 +65,8 @@ impl Engine {
     fn handed_over_to(&self, id: EventId, event: &Event) -> Option<Block> {
         let (heap, graph) = (self.heap.as_ref()?, &self.explorer.graph);
         let expected = event.operation.a as usize;
-        let values = || graph.mo(event.location).iter().copied().chain([EventId::INIT]);
+        let is_earlier = |write: &EventId| !graph.past(write.thread, write.index as usize).contains(id);
+        let writes = || graph.mo(event.location).iter().copied().filter(is_earlier).chain([EventId::INIT]);
         let past = |thread, events| graph.past(thread, events);
         let knows = |(thread, events): Moment| past(ThreadId(thread), events as usize);
         heap.uses(expected).filter(|old| old.freed && !knows(old.freed_by).contains(id)).find(|old| {
@@ -76,7 +77,7 @@ impl Engine {
                     && !is_before(old.freed_by, made, past)
                     && !knows(made).contains(id)
             };
-            values().any(|write| {
+            writes().any(|write| {
                 let found = graph.value(event.location, write) as usize;
                 let is_at_its_place = |new: &Block| new.start != old.start && found - new.start == expected - old.start;
                 heap.uses(found).any(|new| is_at_its_place(&new) && could_be_at(&new))

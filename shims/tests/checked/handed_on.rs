@@ -1,16 +1,17 @@
 //! Memory that one thread has freed is handed out to another one that knows of it, where somebody compares its address.
 
 use std::ptr::with_exposed_provenance_mut as at;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use mc::sync::Arc;
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
 use mc::thread;
 use mc_runtime::options::{Reduction, Reductions};
+use mc_runtime::outcome::{Bound, Verdict};
 
 use super::chance::Chance;
 use super::reuse::{boxed, compares_addresses, finds_the_first, free};
-use super::{meets_what_is_there_again, outcomes, programs, proved};
+use super::{check, explored, meets_what_is_there_again, outcomes, programs, proved};
 
 /// Frees it in a thread of its own.
 fn frees_elsewhere(first: *mut ()) -> thread::JoinHandle<()> {
@@ -33,14 +34,19 @@ fn who_knows_that_another_thread_has_freed_it_gets_it() {
 }
 
 #[test]
-fn who_does_not_know_gets_new_memory() {
+fn who_does_not_know_gets_new_memory_and_nothing_is_proved() {
     fn by_one_that_runs(first: *mut ()) -> *mut () {
         let thread = frees_elsewhere(first);
         let new = boxed(2_u64);
         thread.join().unwrap();
         new
     }
-    proved(2, || assert!(!finds_the_first(by_one_that_runs, free::<u64>)));
+    let outcome = check(|| assert!(!finds_the_first(by_one_that_runs, free::<u64>)));
+    assert_eq!((outcome.verdict, outcome.executions, &outcome.failures[..]), (Verdict::Bounded, 2, &[][..]));
+    let [Bound { limit, spot: Some(spot), .. }] = &outcome.bounds[..] else { panic!("{outcome:?}") };
+    assert_eq!((limit.as_str(), spot.thread.as_str()), ("address_reuse", "main"));
+    let site = spot.site.as_ref().map(|site| site.file.as_str());
+    assert!(site.is_some_and(|file| file.ends_with("reuse.rs")), "{spot:?}");
 }
 
 /// A thread frees what is in a slot, and tells of it. Another one, if it is told, puts something new there. Is that the first one?
@@ -205,12 +211,22 @@ impl Memory for Heap {
 /// Of each object, since when it is free, or that it is not.
 type Claims = [AtomicUsize; 5 * OPS];
 const IN_USE: usize = 0;
+/// Where it does not matter since when.
+const FREE: usize = usize::MAX;
 /// How many objects there are at most: one for each operation, and the first.
 const OBJECTS: usize = OPS + 1;
 
-/// Where nothing is there again, or all that the thread knows to be free: whoever may look, each choice is explored.
+/// What a pool gives again.
+type Again = u8;
+const NOTHING: Again = 0;
+/// What the thread knows to be free.
+const KNOWN: Again = 1;
+/// What is free. The pool orders who frees it and who gets it.
+const ALL: Again = 2;
+
+/// Whoever may look, each choice is explored.
 #[derive(Clone)]
-struct Pool<const AGAIN: bool> {
+struct Pool<const AGAIN: Again> {
     claims: Arc<Claims>,
     thread: usize,
     made: usize,
@@ -220,7 +236,12 @@ struct Pool<const AGAIN: bool> {
     len: usize,
 }
 
-impl<const AGAIN: bool> Pool<AGAIN> {
+impl<const AGAIN: Again> Pool<AGAIN> {
+    /// One of all that there are.
+    fn of_all(which: usize) -> usize {
+        which.checked_sub(1).map_or(1, |which| (1 + which / EACH) * OPS + 1 + which % EACH)
+    }
+
     fn knows(&self, free: (usize, usize)) -> bool {
         self.known[..self.len].contains(&free)
     }
@@ -231,26 +252,34 @@ impl<const AGAIN: bool> Pool<AGAIN> {
     }
 }
 
-impl<const AGAIN: bool> Memory for Pool<AGAIN> {
+impl<const AGAIN: Again> Memory for Pool<AGAIN> {
     fn new(claims: Arc<Claims>) -> Self {
         Self { claims, thread: 0, made: 0, freed: 0, known: [(0, 0); OBJECTS], len: 0 }
     }
 
     fn get(&mut self) -> usize {
-        let which = if AGAIN { mc::choose(0..self.len + 1) } else { 0 };
+        let among = [0, self.len, OBJECTS][usize::from(AGAIN)];
+        let which = if among > 0 { mc::choose(0..among + 1) } else { 0 };
         let Some(which) = which.checked_sub(1) else {
             self.made += 1;
             return self.thread * OPS + self.made;
         };
-        let (object, since) = self.known[which];
-        self.len -= 1;
-        self.known[which] = self.known[self.len];
+        let (object, since) = if AGAIN == ALL { (Self::of_all(which), FREE) } else { self.known[which] };
+        if AGAIN == KNOWN {
+            self.len -= 1;
+            self.known[which] = self.known[self.len];
+        }
         // Another one may have it.
-        mc::assume(self.claims[object - 1].compare_exchange(since, IN_USE, Relaxed, Relaxed).is_ok());
+        let order = if AGAIN == ALL { Acquire } else { Relaxed };
+        mc::assume(self.claims[object - 1].compare_exchange(since, IN_USE, order, Relaxed).is_ok());
         object
     }
 
     fn give_back(&mut self, object: usize) {
+        if AGAIN == ALL {
+            self.claims[object - 1].swap(FREE, AcqRel);
+            return;
+        }
         self.freed += 1;
         let since = self.thread * 100 + self.freed;
         self.claims[object - 1].store(since, Relaxed);
@@ -338,11 +367,28 @@ fn the_outcomes_are_those_of_a_pool_of_what_is_known_to_be_free() {
     let mut more = 0;
     for seed in 0..programs(PROGRAMS) {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
-        let expected = outcomes(Reductions::default(), program, outcome::<Pool<true>>);
-        assert_eq!(outcomes(Reductions::default(), program, outcome::<Heap>), expected, "{seed}: {program:?}");
+        let expected = outcomes(Reductions::default(), program, outcome::<Pool<KNOWN>>);
+        let (verdict, seen) = explored(Reductions::default(), program, outcome::<Heap>);
+        assert_eq!(seen, expected, "{seed}: {program:?}");
         let none = Reductions::default().without(Reduction::All);
-        assert_eq!(outcomes(none, program, outcome::<Heap>), expected, "{seed}: {program:?}");
-        more += u64::from(outcomes(Reductions::default(), program, outcome::<Pool<false>>) != expected);
+        assert_eq!(explored(none, program, outcome::<Heap>), (verdict, expected), "{seed}: {program:?}");
+        more += u64::from(outcomes(Reductions::default(), program, outcome::<Pool<NOTHING>>) != expected);
     }
     assert!(programs(PROGRAMS) < PROGRAMS || more >= 5, "it makes a difference in {more} only");
+}
+
+#[test]
+fn what_a_pool_of_all_that_is_free_could_show_besides_is_no_proof() {
+    let (mut more, mut bounded) = (0, 0);
+    for seed in 0..programs(PROGRAMS) / 2 {
+        let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
+        let (verdict, seen) = explored(Reductions::default(), program, outcome::<Heap>);
+        bounded += u64::from(verdict == Verdict::Bounded);
+        if outcomes(Reductions::default(), program, outcome::<Pool<ALL>>) != seen {
+            assert_eq!(verdict, Verdict::Bounded, "{seed}: {program:?}");
+            more += 1;
+        }
+    }
+    assert!(programs(PROGRAMS) < PROGRAMS || (5..bounded + 1).contains(&more), "it makes a difference in {more} only");
+    assert!(bounded <= 2 * more, "{bounded} are not proved, and {more} would be none");
 }

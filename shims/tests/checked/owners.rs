@@ -8,7 +8,7 @@ use mc::thread;
 use mc_runtime::options::{Reduction, Reductions};
 
 use super::chance::Chance;
-use super::{meets_what_is_there_again, outcomes, programs, proved};
+use super::{explored, meets_what_is_there_again, programs, proved};
 
 /// Two owners go, and the first of them puts something new of the same size in a slot. Another thread looks there for the old one.
 fn looks_for_what_is_gone<T: Send + Sync + 'static>(value: fn() -> T, address: fn(&T) -> usize) {
@@ -216,11 +216,11 @@ fn the_outcomes_are_those_of_owners_that_count_in_events() {
     let mut more = 0;
     for seed in 0..programs(PROGRAMS) {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
-        let expected = outcomes(Reductions::default(), program, outcome::<Counted>);
-        assert_eq!(outcomes(Reductions::default(), program, outcome::<Arc<u64>>), expected, "{seed}: {program:?}");
+        let expected = explored(Reductions::default(), program, outcome::<Counted>);
+        assert_eq!(explored(Reductions::default(), program, outcome::<Arc<u64>>), expected, "{seed}: {program:?}");
         let none = Reductions::default().without(Reduction::All);
-        assert_eq!(outcomes(none, program, outcome::<Arc<u64>>), expected, "{seed}: {program:?}");
-        more += u64::from(expected.iter().map(|word| word.count_ones()).sum::<u32>() > 1);
+        assert_eq!(explored(none, program, outcome::<Arc<u64>>), expected, "{seed}: {program:?}");
+        more += u64::from(expected.1.iter().map(|word| word.count_ones()).sum::<u32>() > 1);
     }
     assert!(more > programs(PROGRAMS) / 4, "{more}");
 }

@@ -13,7 +13,7 @@ use mc_runtime::outcome::FailureKind::UseAfterFree;
 use mc_runtime::outcome::Verdict;
 
 use super::chance::Chance;
-use super::{check_with, common, fails, meets_what_is_there_again, outcomes, programs, proved, replayed};
+use super::{check_with, common, explored, fails, meets_what_is_there_again, outcomes, programs, proved, replayed};
 
 /// What was allocated as `T` is there no more.
 pub(super) fn free<T>(at: *mut ()) {
@@ -185,6 +185,8 @@ fn what_has_another_size_makes_no_choice_and_gives_its_room_back() {
 
 /// How many operations threads have together, at most.
 const OPS: usize = 10;
+/// How many of them one of at least two has.
+const EACH: usize = OPS / 2;
 const PROGRAMS: u64 = 120;
 
 /// What each thread does, and how.
@@ -279,6 +281,34 @@ impl Memory for Pool {
     }
 }
 
+/// What is free of all that threads have made. It orders who frees and who gets, as an allocator does.
+static FREE: [AtomicUsize; 3 * EACH] = [const { AtomicUsize::new(0) }; 3 * EACH];
+
+/// A pool that all share.
+struct Shared {
+    thread: usize,
+    made: usize,
+}
+
+impl Memory for Shared {
+    fn of(thread: usize) -> Self {
+        Self { thread, made: 0 }
+    }
+
+    fn get(&mut self) -> usize {
+        let Some(which) = mc::choose(0..FREE.len() + 1).checked_sub(1) else {
+            self.made += 1;
+            return (self.thread - 1) * EACH + self.made;
+        };
+        mc::assume(FREE[which].compare_exchange(1, 0, Acquire, Relaxed).is_ok());
+        which + 1
+    }
+
+    fn give_back(&mut self, at: usize) {
+        FREE[at - 1].swap(1, AcqRel);
+    }
+}
+
 /// Which of its exchanges have done something, a bit each.
 fn run<M: Memory>(slot: &AtomicUsize, order: Ordering, thread: usize, program: &[Op]) -> usize {
     let success = if order == Acquire { AcqRel } else { order };
@@ -363,24 +393,38 @@ fn the_outcomes_are_those_of_a_pool_that_may_give_back_what_it_has() {
     for seed in 0..programs(PROGRAMS) {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
         let expected = outcomes(Reductions::default(), program, outcome::<Pool>);
-        let seen = outcomes(Reductions::default(), program, outcome::<Heap>);
+        let (verdict, seen) = explored(Reductions::default(), program, outcome::<Heap>);
         let missing = expected.iter().zip(seen).any(|(expected, seen)| expected & !seen != 0);
         assert!(!missing, "{seed}: {program:?}: {expected:?}, but not {seen:?}");
         if program.order == Relaxed {
             assert_eq!(seen, expected, "{seed}: {program:?}");
         }
         let none = Reductions::default().without(Reduction::All);
-        assert_eq!(outcomes(none, program, outcome::<Heap>), seen, "{seed}: {program:?}");
+        assert_eq!(explored(none, program, outcome::<Heap>), (verdict, seen), "{seed}: {program:?}");
         more += u64::from(outcomes(Reductions::default(), program, outcome::<Fresh>) != expected);
     }
     assert!(programs(PROGRAMS) < PROGRAMS || more >= 5, "it makes a difference in {more} only");
 }
 
 #[test]
+fn what_a_shared_pool_could_show_besides_is_no_proof() {
+    let mut more = 0;
+    for seed in 0..programs(PROGRAMS) / 8 {
+        let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
+        let (verdict, seen) = explored(Reductions::default(), program, outcome::<Heap>);
+        if outcomes(Reductions::default(), program, outcome::<Shared>) != seen {
+            assert_eq!(verdict, Verdict::Bounded, "{seed}: {program:?}");
+            more += 1;
+        }
+    }
+    assert!(programs(PROGRAMS) < PROGRAMS || more >= 2, "it makes a difference in {more} only");
+}
+
+#[test]
 fn every_outcome_is_replayed_that_is_a_failure() {
     for seed in 0..programs(PROGRAMS) / 4 {
         let program: &'static _ = Box::leak(Box::new(program(&mut Chance(seed))));
-        let seen = outcomes(Reductions::default(), program, outcome::<Heap>);
+        let (_, seen) = explored(Reductions::default(), program, outcome::<Heap>);
         for wrong in (0..1 << OPS).filter(|wrong| seen[wrong / 64] >> (wrong % 64) & 1 != 0) {
             let body = move || assert_ne!(outcome::<Heap>(program), wrong);
             let checked = common::explore(&Options::default(), body);
