@@ -144,7 +144,7 @@ struct BoundLine<'a> {
     /// In seconds for times, rounded up, and in bytes for memory.
     value: u64,
     cut: u64,
-    /// Of `max_events`: the thread that made the most of them in the first execution that was cut, and where it made the last one.
+    /// Of `max_events`: the thread that made the most of them in the first execution that was cut, and where it made the last one. Of `address_reuse`: the thread that compares, and where.
     thread: Option<&'a str>,
     file: Option<&'a str>,
     line: Option<u32>,

@@ -179,6 +179,7 @@ pub(super) fn so_far(executions: u64, blocked: u64, estimate: Option<f64>, time:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mc_protocol::outcome::Site;
 
     #[test]
     fn numbers_are_grouped_and_rounded() {
@@ -191,6 +192,17 @@ mod tests {
     fn a_time_limit_is_said_as_it_was_given() {
         let said = |value| bound(&Bound::new("time_limit", value, 1));
         assert_eq!([5, 1500, 90_000].map(said), ["stopped after 5ms", "stopped after 1500ms", "stopped after 90s"]);
+    }
+
+    #[test]
+    fn a_comparison_that_could_tell_is_named() {
+        let site = Some(Site { file: "src/stack.rs".to_owned(), line: 30 });
+        let spot = Some(Spot { thread: "T2".to_owned(), site });
+        let said = bound(&Bound { spot, ..Bound::new("address_reuse", 0, 3) });
+        assert_eq!(
+            said,
+            "not known if memory that another thread has just freed is there again, which T2 at src/stack.rs:30 could take for what was there"
+        );
     }
 
     #[test]
