@@ -2,9 +2,10 @@
 
 use crate::exec::Engine;
 use crate::graph::Site;
+use crate::graph::event::Event;
 use crate::ids::{EventId, ThreadId};
 use crate::message::{Taken, TraceEvent};
-use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order};
+use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order, WRITER};
 use crate::ops::{Label, Rmw};
 use crate::outcome;
 use crate::place::{Place, is_of_toolchain};
@@ -122,6 +123,17 @@ pub(crate) fn operation(operation: &Operation) -> String {
     }
 }
 
+/// Has it tried to take a lock in vain, that is, without waiting?
+fn finds_lock_taken(event: &Event, old: u64) -> bool {
+    match event.operation.label {
+        Label::MutexTryLock | Label::RwLockTryWrite => {
+            event.operation.code.asked() == Code::CompareExchange && !event.writes
+        }
+        Label::RwLockTryRead => !event.writes && old & WRITER != 0,
+        _ => false,
+    }
+}
+
 pub(crate) fn site_of(place: Place) -> outcome::Site {
     outcome::Site { file: place.file().to_owned(), line: place.line() }
 }
@@ -199,6 +211,7 @@ impl Engine {
                 _ => {}
             },
             Code::Spawn => text = format!("spawn T{}", event.value),
+            _ if finds_lock_taken(event, old) => text.push_str(" fails"),
             _ => {}
         }
         // No line of the test says that a thread is done (it is that it returns), nor that a guard is dropped at the end of its scope.

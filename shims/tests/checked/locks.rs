@@ -8,7 +8,7 @@ use mc::sync::{Arc, Mutex, RwLock, RwLockWriteGuard, TryLockError};
 use mc::thread;
 use mc_runtime::outcome::FailureKind;
 
-use super::{fails, proved, results};
+use super::{counterexample, fails, proved, results};
 
 #[test]
 fn two_threads_take_a_mutex_in_two_orders() {
@@ -144,4 +144,39 @@ fn poison_is_seen_before_the_lock_is_free_and_after() {
         });
     });
     assert_eq!(seen, [true; 4], "as of the real one: tests/tests/e2e/real_std.rs");
+}
+
+#[test]
+fn a_counterexample_says_which_attempts_failed() {
+    fn tells(body: fn(), rows: &[&str]) {
+        let text = counterexample(body);
+        let attempts = text.lines().map(str::trim).filter(|row| row.starts_with("lock.try_"));
+        // The place is the last word.
+        let told: Vec<&str> = attempts.filter_map(|row| Some(row.rsplit_once(' ')?.0.trim())).collect();
+        assert_eq!(told, rows, "{text}");
+    }
+    tells(
+        || {
+            let lock = Mutex::new(0);
+            let _taken = lock.try_lock();
+            lock.try_lock().unwrap();
+        },
+        &["lock.try_lock()", "lock.try_lock() fails"],
+    );
+    tells(
+        || {
+            let lock = RwLock::new(0);
+            let _reads = lock.try_read();
+            lock.try_write().unwrap();
+        },
+        &["lock.try_read()", "lock.try_read()", "lock.try_write() fails"],
+    );
+    tells(
+        || {
+            let lock = RwLock::new(0);
+            let _writes = lock.try_write();
+            lock.try_read().unwrap();
+        },
+        &["lock.try_write()", "lock.try_read() fails"],
+    );
 }
