@@ -6,7 +6,7 @@ use crate::graph::event::Event;
 use crate::ids::{EventId, ThreadId};
 use crate::message::{Taken, TraceEvent};
 use crate::operation::{BlockReason, Code, NO_ROUND, Operation, Order, WRITER};
-use crate::ops::{Label, Rmw};
+use crate::ops::{Label, NO_MESSAGE, RECEIVER_GONE, Rmw};
 use crate::outcome;
 use crate::place::{Place, is_of_toolchain};
 use std::fmt;
@@ -123,13 +123,15 @@ pub(crate) fn operation(operation: &Operation) -> String {
     }
 }
 
-/// Has it tried to take a lock in vain, that is, without waiting?
-fn finds_lock_taken(event: &Event, old: u64) -> bool {
+/// Is it what a call that failed has seen?
+fn is_in_vain(event: &Event, old: u64) -> bool {
     match event.operation.label {
         Label::MutexTryLock | Label::RwLockTryWrite => {
             event.operation.code.asked() == Code::CompareExchange && !event.writes
         }
         Label::RwLockTryRead => !event.writes && old & WRITER != 0,
+        Label::ChannelSend => old & RECEIVER_GONE != 0,
+        Label::ChannelRecv => matches!(event.operation.code, Code::Guarded(..)) && old == NO_MESSAGE,
         _ => false,
     }
 }
@@ -211,7 +213,7 @@ impl Engine {
                 _ => {}
             },
             Code::Spawn => text = format!("spawn T{}", event.value),
-            _ if finds_lock_taken(event, old) => text.push_str(" fails"),
+            _ if is_in_vain(event, old) => text.push_str(" fails"),
             _ => {}
         }
         // No line of the test says that a thread is done (it is that it returns), nor that a guard is dropped at the end of its scope.

@@ -127,6 +127,11 @@ pub struct Guard {
     pub update: Update,
 }
 
+/// In the word of a channel: there is no receiver any more.
+pub const RECEIVER_GONE: u64 = 1;
+/// What is found in the place of a channel's next message where there will be none.
+pub const NO_MESSAGE: u64 = 2;
+
 /// What an operation is to the user, for traces and for the explanation of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

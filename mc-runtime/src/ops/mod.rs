@@ -26,7 +26,7 @@ pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };
 use entry::access;
-pub use kinds::{Guard, Label, Rmw, Test, Update, Width};
+pub use kinds::{Guard, Label, NO_MESSAGE, RECEIVER_GONE, Rmw, Test, Update, Width};
 pub use reuse::OWNER_ORDER;
 pub(crate) use reuse::reuse;
 use std::any::Any;
@@ -412,17 +412,21 @@ pub fn returns_nothing(at: *const (), size: usize) {
     with_engine(|e| e.returns_nothing(at as usize, size));
 }
 
-/// Runs `f` (a destructor) as if everything that was left in the `size` bytes at `at` with [`leave_clock`] happened before it.
-pub fn with_clocks(at: *mut (), size: usize, f: impl FnOnce()) {
-    struct Release;
-    impl Drop for Release {
-        fn drop(&mut self) {
-            with_engine(Engine::release_left);
-        }
-    }
+/// Until this is dropped, the calling thread (in a destructor) acts as if everything that was left in the `size` bytes at `at` with [`leave_clock`] had happened before.
+#[must_use]
+pub fn with_clocks(at: *mut (), size: usize) -> WithClocks {
     with_engine(|e| e.acquire_left(at as usize..at as usize + size));
-    let _release = Release;
-    f();
+    WithClocks(())
+}
+
+/// See [`with_clocks`].
+#[derive(Debug)]
+pub struct WithClocks(());
+
+impl Drop for WithClocks {
+    fn drop(&mut self) {
+        with_engine(Engine::release_left);
+    }
 }
 
 /// The caller asks for something that another thread would be told otherwise: its handle, its thread-locals, whether it unwinds.

@@ -11,7 +11,7 @@ use mc::thread;
 use mc::time::Duration;
 use mc_runtime::outcome::{FailureKind, Verdict};
 
-use super::{fails, proved, results};
+use super::{counterexample, fails, proved, results};
 
 /// A cell whose accesses the checker compares.
 #[derive(Default)]
@@ -421,4 +421,26 @@ fn that_the_receiver_is_gone_orders_nothing() {
         shared.0.with_mut(|_| ());
         thread.join().unwrap();
     });
+}
+
+#[test]
+fn a_counterexample_says_which_call_failed() {
+    let text = counterexample(|| {
+        let (sender, receiver) = channel();
+        sender.send(1).unwrap();
+        receiver.recv().unwrap();
+        drop(sender);
+        receiver.recv().unwrap();
+    });
+    assert!(text.contains("receiver.recv() fails "), "{text}");
+    assert_eq!(text.matches("fails").count(), 1, "{text}");
+    let text = counterexample(|| {
+        let (sender, receiver) = channel();
+        sender.send(1).unwrap();
+        drop(receiver);
+        sender.send(2).unwrap();
+    });
+    assert!(text.contains("sender.send() fails "), "{text}");
+    assert_eq!(text.matches("fails").count(), 1, "{text}");
+    assert!(!text.contains("channel.rs"), "a place that is not the test's: {text}");
 }

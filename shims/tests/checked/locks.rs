@@ -159,7 +159,7 @@ fn a_counterexample_says_which_attempts_failed() {
         || {
             let lock = Mutex::new(0);
             let _taken = lock.try_lock();
-            lock.try_lock().unwrap();
+            drop(lock.try_lock().unwrap());
         },
         &["lock.try_lock()", "lock.try_lock() fails"],
     );
@@ -167,7 +167,7 @@ fn a_counterexample_says_which_attempts_failed() {
         || {
             let lock = RwLock::new(0);
             let _reads = lock.try_read();
-            lock.try_write().unwrap();
+            drop(lock.try_write().unwrap());
         },
         &["lock.try_read()", "lock.try_read()", "lock.try_write() fails"],
     );
@@ -175,7 +175,7 @@ fn a_counterexample_says_which_attempts_failed() {
         || {
             let lock = RwLock::new(0);
             let _writes = lock.try_write();
-            lock.try_read().unwrap();
+            drop(lock.try_read().unwrap());
         },
         &["lock.try_write()", "lock.try_read() fails"],
     );

@@ -118,8 +118,9 @@ impl Counts {
             return drop();
         }
         let before = ops::activity();
-        let mut dropped = Ok(());
-        ops::with_clocks(self.strong.at(), size_of::<Word32>(), || dropped = catch_unwind(AssertUnwindSafe(drop)));
+        let clocks = ops::with_clocks(self.strong.at(), size_of::<Word32>());
+        let dropped = catch_unwind(AssertUnwindSafe(drop));
+        std::mem::drop(clocks);
         if dropped.is_err() || ops::activity() != before {
             self.was_visible(dropped);
         }
@@ -174,7 +175,8 @@ impl Counts {
 
     /// Frees the block by `free`, after the last `Weak` went: all that its owners did happens before.
     pub(super) fn free(&self, free: impl FnOnce()) {
-        ops::with_clocks(self.strong.at(), size_of::<Self>(), free);
+        let _clocks = ops::with_clocks(self.strong.at(), size_of::<Self>());
+        free();
     }
 
     /// A `Weak` becomes an owner, unless there is none any more.

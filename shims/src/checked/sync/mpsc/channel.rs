@@ -26,7 +26,7 @@ use crate::checked::thread::parks_for_another_reason;
 use crate::checked::word::{Word32, Word64};
 
 /// In `word`: there is no receiver any more.
-pub(super) const GONE: u64 = 1;
+pub(super) const GONE: u64 = ops::RECEIVER_GONE;
 /// In `word`: there is no sender any more.
 pub(super) const CLOSED: u64 = 2;
 /// In `word`, one message.
@@ -39,7 +39,7 @@ pub(super) const POLLING: u64 = 8;
 /// In a node's `next_is`: the next message is there.
 const MESSAGE: u32 = 1;
 /// In a node's `next_is`: there will be none.
-const NONE: u32 = 2;
+const NONE: u32 = ops::NO_MESSAGE as u32;
 
 /// Learned when somebody can see who was the last sender.
 const SENDERS_KEY: u64 = u64::from_le_bytes(*b"senders\0") | 1;
@@ -245,9 +245,8 @@ impl<T> Channel<T> {
             ops::learn(FULL_KEY);
         }
         // That the node was made before is known by its place in the list. It must not order anything else: sends of different threads are not ordered.
-        ops::with_clocks(before.next_is.at(), size_of::<Word32>(), || {
-            before.next_is.rmw(Rmw::Or, MESSAGE, Release, Label::ChannelSent);
-        });
+        let _clocks = ops::with_clocks(before.next_is.at(), size_of::<Word32>());
+        before.next_is.rmw(Rmw::Or, MESSAGE, Release, Label::ChannelSent);
     }
 
     /// Of what tells one end that the other one is gone: std's may see that by a relaxed load; those of a rendezvous see it under a lock.
