@@ -64,6 +64,8 @@ pub(crate) fn label(label: Label) -> &'static str {
         Label::ChannelClone => "Sender::clone",
         Label::ChannelDrop => "Sender dropped",
         Label::ChannelGone => "Receiver dropped",
+        Label::ChannelClosed => "channel closed",
+        Label::ChannelEmptied => "message dropped",
         Label::SpuriousWakeup => "woken for no reason",
         Label::SpuriousFailure => "fails for no reason",
         Label::TimeOut => "the time is over",
@@ -151,7 +153,7 @@ impl Engine {
 
     #[cold]
     fn tell_event(&mut self, id: EventId, site: Site, old: u64) {
-        if self.tracer.is_some() {
+        if self.tracer.is_some() && !self.closes_on(id) {
             let event = self.describe_event(id, site, old);
             self.tell(event);
         }
@@ -159,6 +161,13 @@ impl Engine {
             let event = self.explorer.graph.event(id);
             follower.added(id.thread, event.operation.code, event.value);
         }
+    }
+
+    /// Does it take part in closing a channel, as the event before it does?
+    fn closes_on(&self, id: EventId) -> bool {
+        let closes = |id: EventId| self.explorer.graph.event(id).operation.label == Label::ChannelClosed;
+        let before = self.order.len().checked_sub(2).map(|at| self.order[at]);
+        closes(id) && before.is_some_and(|before| before.thread == id.thread && closes(before))
     }
 
     /// A thread has ended.

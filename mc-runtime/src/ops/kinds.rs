@@ -182,4 +182,6 @@ pub enum Label {
     SpuriousFailure,
     TimeOut,
     AddressReuse,
+    ChannelClosed,
+    ChannelEmptied,
 }

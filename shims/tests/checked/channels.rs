@@ -433,6 +433,9 @@ fn a_counterexample_says_which_call_failed() {
         receiver.recv().unwrap();
     });
     assert!(text.contains("receiver.recv() fails "), "{text}");
+    for row in ["Sender dropped", "channel closed"] {
+        assert_eq!(text.matches(row).count(), 1, "{text}");
+    }
     assert_eq!(text.matches("fails").count(), 1, "{text}");
     let text = counterexample(|| {
         let (sender, receiver) = channel();
@@ -441,6 +444,9 @@ fn a_counterexample_says_which_call_failed() {
         sender.send(2).unwrap();
     });
     assert!(text.contains("sender.send() fails "), "{text}");
+    for row in ["Receiver dropped", "message dropped"] {
+        assert_eq!(text.matches(row).count(), 1, "{text}");
+    }
     assert_eq!(text.matches("fails").count(), 1, "{text}");
     assert!(!text.contains("channel.rs"), "a place that is not the test's: {text}");
 }

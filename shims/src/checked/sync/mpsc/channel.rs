@@ -273,10 +273,10 @@ impl<T> Channel<T> {
         if sees_senders() {
             if self.senders.rmw(Rmw::Sub, 1, AcqRel, Label::ChannelDrop) == 1 {
                 let order = self.order_of_an_end();
-                let old = self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelDrop);
+                let old = self.word.rmw(Rmw::Or, CLOSED, order, Label::ChannelClosed);
                 let last = self.tail().last;
                 // SAFETY: a node is freed only after its `next_is` was set: here, since there are no other senders.
-                unsafe { last.as_ref() }.next_is.rmw(Rmw::Or, NONE, order, Label::ChannelDrop);
+                unsafe { last.as_ref() }.next_is.rmw(Rmw::Or, NONE, order, Label::ChannelClosed);
                 if old & GONE == 0 && self.leaves_messages() && self.has_done() {
                     self.empty();
                 }
@@ -410,7 +410,7 @@ impl<T> Channel<T> {
         let leaks = Leaks(&self.leaks);
         let last = self.tail().last;
         while !ptr::eq(self.head(), last.as_ptr())
-            && self.head().next_is.wait(NEXT, Acquire, Label::ChannelGone) == MESSAGE
+            && self.head().next_is.wait(NEXT, Acquire, Label::ChannelEmptied) == MESSAGE
         {
             let Some(value) = self.take() else { break };
             if self.may_be_left() {
@@ -435,7 +435,7 @@ impl<T> Channel<T> {
     /// The caller, the receiver or the last sender, has done with the channel; whether the other one had before.
     #[track_caller]
     fn has_done(&self) -> bool {
-        self.done.rmw(Rmw::Swap, 1, AcqRel, Label::ChannelGone) == 1
+        self.done.rmw(Rmw::Swap, 1, AcqRel, Label::ChannelClosed) == 1
     }
 }
 

@@ -62,6 +62,6 @@ impl Places {
     /// The receiver goes, and there is no room for the `n`-th message: who waits for that is told.
     #[track_caller]
     pub(super) fn give_up(&self, n: u64) {
-        self.of(n).0.store(GONE, Relaxed, Label::ChannelGone);
+        self.of(n).0.store(GONE, Relaxed, Label::ChannelClosed);
     }
 }
