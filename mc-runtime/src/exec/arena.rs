@@ -118,6 +118,8 @@ pub(crate) struct Heap {
     pub ending: u32,
     /// What blocks that were handed out again had been before.
     earlier: Vec<Block>,
+    /// The rooms of what was freed, as bits.
+    freed_rooms: u64,
     /// Blocks are handed out again, if that is chosen.
     pub reuses: bool,
     /// A block that was freed twice.
@@ -164,6 +166,7 @@ impl Heap {
             freed: Vec::new(),
             ending: 0,
             earlier: Vec::new(),
+            freed_rooms: 0,
             reuses: false,
             double_free: None,
             fill: None,
@@ -203,7 +206,7 @@ impl Heap {
         self.freed.clear();
         self.earlier.clear();
         self.double_free = None;
-        (self.exhausted, self.freed_arc) = (false, false);
+        (self.exhausted, self.freed_arc, self.freed_rooms) = (false, false, 0);
     }
 
     /// Are there blocks that are still in use?
@@ -417,7 +420,10 @@ impl Heap {
             self.used -= arena.top - block.before;
             arena.top = block.before;
             arena.blocks.pop();
-        } else if block.watched {
+            return;
+        }
+        self.freed_rooms |= again::bit_of_room(block.size);
+        if block.watched {
             let range = (block.start, block.start + block.size.max(1));
             self.note_freed(range);
         }

@@ -49,39 +49,33 @@ impl Engine {
         ending
     }
 
-    /// A compare-exchange of the thread that could have told, and what it expected.
+    /// A compare-exchange of the thread that could have told, and what was freed there.
     fn tells_handed_over(&self, thread: ThreadId) -> Option<(EventId, Block)> {
-        let heap = self.heap.as_ref()?;
-        let events = self.explorer.graph.thread(thread).iter().enumerate();
-        let compares = events.filter(|(_, event)| {
-            event.operation.code.asked() == Code::CompareExchange && heap.contains(event.operation.a as usize)
-        });
-        compares
-            .filter_map(|(index, event)| Some((thread.event(index), self.handed_over_to(thread.event(index), event)?)))
-            .next()
+        let graph = &self.explorer.graph;
+        let is_such = |event: &Event| {
+            let expected = event.operation.a as usize;
+            let heap = self.heap.as_ref().filter(|_| event.operation.code.asked() == Code::CompareExchange);
+            heap.is_some_and(|heap| heap.contains(expected) && heap.freed_such(expected))
+        };
+        graph.thread(thread).iter().enumerate().filter(|(_, event)| is_such(event)).find_map(|(index, _)| {
+            let id = thread.event(index);
+            Some((id, self.handed_over_to(id)?))
+        })
     }
 
-    /// What this compare-exchange expected, if that could be at the address that it finds.
-    fn handed_over_to(&self, id: EventId, event: &Event) -> Option<Block> {
-        let (heap, graph) = (self.heap.as_ref()?, &self.explorer.graph);
-        let expected = event.operation.a as usize;
-        let is_earlier = |write: &EventId| !graph.past(write.thread, write.index as usize).contains(id);
-        let writes = || graph.mo(event.location).iter().copied().filter(is_earlier).chain([EventId::INIT]);
-        let past = |thread, events| graph.past(thread, events);
-        let knows = |(thread, events): Moment| past(ThreadId(thread), events as usize);
-        heap.uses(expected).filter(|old| old.freed && !knows(old.freed_by).contains(id)).find(|old| {
-            let could_be_at = |new: &Block| {
-                let made = (new.slot, new.events);
-                old.fits(new.size)
-                    && !is_before(made, old.freed_by, past)
-                    && !is_before(old.freed_by, made, past)
-                    && !knows(made).contains(id)
-            };
-            writes().any(|write| {
-                let found = graph.value(event.location, write) as usize;
-                let is_at_its_place = |new: &Block| new.start != old.start && found - new.start == expected - old.start;
-                heap.uses(found).any(|new| is_at_its_place(&new) && could_be_at(&new))
-            })
-        })
+    /// What was freed, unknown to who made the other one of what this compare-exchange takes for the same, if both could be at one address.
+    fn handed_over_to(&self, id: EventId) -> Option<Block> {
+        let past = |thread, events| self.explorer.graph.past(thread, events);
+        let is_after = |(thread, events): Moment| past(ThreadId(thread), events as usize).contains(id);
+        let is_handed_over = |old: &Block, new: &Block| {
+            let made = (new.slot, new.events);
+            old.freed
+                && !is_after(old.freed_by)
+                && !is_after(made)
+                && !is_before(made, old.freed_by, past)
+                && !is_before(old.freed_by, made, past)
+        };
+        let (old, _) = self.could_be_equal(id).find(|(old, new)| is_handed_over(old, new))?;
+        Some(old)
     }
 }

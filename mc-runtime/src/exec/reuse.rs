@@ -38,48 +38,58 @@ impl Engine {
         self.learns_reuse(id, expected)
     }
 
-    /// Is one of the values at its location, whichever it has read, an address at which what it expects could be?
+    /// Could what it expects and one of the values at its location, whichever it has read, be at the same address?
     #[inline(never)]
     fn learns_reuse<T>(&mut self, id: EventId, expected: usize) -> Option<Step<T>> {
         let heap = self.heap.as_ref()?;
-        let old = heap.block(expected)?;
-        let keys = [ADDRESS_REUSE, of_room(old.size), of_block(heap.find(expected)?)];
-        let is_news = |keys: &[u64]| !keys.iter().all(|key| self.has_learned(*key));
-        if old.freed && is_news(&keys) && self.any_found(id, &old, |new| self.could_follow(new, &old, old.freed_by)) {
+        let any_owner_gone = self.left.len() > 0;
+        if !any_owner_gone && !heap.freed_such(expected) {
+            return None;
+        }
+        let keys = |old: &Block| Some([ADDRESS_REUSE, of_room(old.size), of_block(heap.find(old.start)?)]);
+        let is_news = |old: &Block| keys(old).is_some_and(|keys| keys.iter().any(|key| !self.has_learned(*key)));
+        let is_followed = |old: &Block, new: &Block| old.freed && is_news(old) && self.could_follow(new, old.freed_by);
+        let followed = self.could_be_equal(id).find(|(old, new)| is_followed(old, new));
+        if let Some(keys) = followed.and_then(|(old, _)| keys(&old)) {
             self.learned.extend(keys.map(short));
             // Which block is meant depends on who has made it.
             return Some(self.told_apart());
         }
-        let is_owned = if old.freed { old.freed_by_owner } else { self.left.len() > 0 };
-        if is_owned && is_news(&[OWNER_ORDER]) && self.any_found(id, &old, |new| self.could_be_of_owner(new, &old)) {
+        let is_owned = |old: &Block| if old.freed { old.freed_by_owner } else { any_owner_gone };
+        let is_of_owner = |(old, new): (Block, Block)| is_owned(&old) && self.could_be_of_owner(&new);
+        if !self.has_learned(OWNER_ORDER) && self.could_be_equal(id).any(is_of_owner) {
             return Some(self.learn_now(OWNER_ORDER));
         }
         None
     }
 
-    /// Is one of the values at the location of the compare-exchange, whichever it has read, in such another block, where what it expects is in `old`?
-    fn any_found(&self, id: EventId, old: &Block, mut is_such: impl FnMut(&Block) -> bool) -> bool {
+    /// Two blocks, the second of which could have been made where the first one was, as far as what they hold goes: one is where a compare-exchange expects an address, the other one where, at
+    /// the same distance from its begin, a value of its location is that it could find.
+    pub(super) fn could_be_equal(&self, id: EventId) -> impl Iterator<Item = (Block, Block)> + '_ {
         let graph = &self.explorer.graph;
         let event = graph.event(id);
-        let (location, offset) = (event.location, event.operation.a as usize - old.start);
-        let mut writes = graph.mo(location).iter().copied().chain([EventId::INIT]);
-        writes.any(|write| {
-            let found = graph.value(location, write) as usize;
-            let block = self.heap.as_ref().and_then(|heap| heap.block(found));
-            block.is_some_and(|new| found - new.start == offset && new.start != old.start && is_such(&new))
-        })
+        let expected = event.operation.a as usize;
+        // What is written after it, or by itself, it does not find.
+        let is_found = move |write: &EventId| !graph.past(write.thread, write.index as usize + 1).contains(id);
+        let writes = graph.mo(event.location).iter().copied().filter(is_found).chain([EventId::INIT]);
+        let values = writes.map(move |write| graph.value(event.location, write) as usize);
+        let both = move |found: usize| self.heap.iter().flat_map(move |heap| heap.equal_in(expected, found));
+        values
+            .filter(move |found| *found != expected)
+            .flat_map(both)
+            .flat_map(|(one, other)| [(one, other), (other, one)])
     }
 
-    /// Could it have been put where `old` is or was, had an owner that has gone by then been the last one of the `Arc` that frees that?
-    fn could_be_of_owner(&self, new: &Block, old: &Block) -> bool {
-        self.left.any(|left| self.could_follow(new, old, (left.thread.slot() as u32, left.events)))
+    /// Could it have been put where another one was, had an owner that has gone by then been the last one of the `Arc` that frees that?
+    fn could_be_of_owner(&self, new: &Block) -> bool {
+        self.left.any(|left| self.could_follow(new, (left.thread.slot() as u32, left.events)))
     }
 
-    /// Could an allocator that hands out again what was freed have put the one where `old` was, had that been freed then? Others may have been there in between, and of each the thread that
+    /// Could an allocator that hands out again what was freed have put it where something was that was freed then? Others may have been there in between, and of each the thread that
     /// freed it knew by what it had read, however that was ordered.
-    fn could_follow(&self, new: &Block, old: &Block, freed: Moment) -> bool {
+    fn could_follow(&self, new: &Block, freed: Moment) -> bool {
         let past = |other, count| self.explorer.graph.prefix_of(other, count);
-        old.fits(new.size) && is_before(freed, (new.slot, new.events), past)
+        is_before(freed, (new.slot, new.events), past)
     }
 
     /// Could the running thread get a block again for this, for all that is known without looking for one?

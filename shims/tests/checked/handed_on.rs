@@ -171,6 +171,10 @@ enum Op {
     Replace,
     /// Empties it if it holds what is remembered, likewise.
     Drop,
+    /// Leaves in another slot where something was.
+    Leave,
+    /// Looks there for something new.
+    Claim,
 }
 
 /// Where objects come from.
@@ -305,12 +309,22 @@ impl<const AGAIN: Again> Memory for Pool<AGAIN> {
 }
 
 /// Which of its exchanges have done something, a bit each; and what it remembers then.
-fn run<M: Memory>(slot: &AtomicUsize, memory: &mut M, mut known: usize, ops: &[Op]) -> (usize, usize) {
+fn run<M: Memory>([slot, left]: &[AtomicUsize; 2], memory: &mut M, mut known: usize, ops: &[Op]) -> (usize, usize) {
     let mut done = 0;
     for (number, op) in ops.iter().enumerate() {
         let new = match op {
             Op::Look => {
                 known = slot.load(Relaxed);
+                continue;
+            }
+            Op::Leave | Op::Claim => {
+                let new = memory.get();
+                let found = match op {
+                    Op::Leave => left.swap(new, Relaxed) == 0,
+                    _ => left.compare_exchange(new, new, Relaxed, Relaxed).is_ok(),
+                };
+                memory.give_back(new);
+                done |= usize::from(found) << number;
                 continue;
             }
             Op::Replace => memory.get(),
@@ -331,14 +345,15 @@ fn run<M: Memory>(slot: &AtomicUsize, memory: &mut M, mut known: usize, ops: &[O
 
 /// Runs a program once; its outcome.
 fn outcome<M: Memory>(program: &'static Program) -> usize {
-    let slot = Arc::new(AtomicUsize::new(0));
+    let slots = Arc::new([0; 2].map(AtomicUsize::new));
+    let slot = &slots[0];
     let mut memory = M::new(Arc::new([const { AtomicUsize::new(IN_USE) }; 5 * OPS]));
     slot.store(memory.get(), Relaxed);
     let (mut known, mut seen) = (slot.load(Relaxed), 0);
     for (phase, threads) in program.iter().enumerate() {
         let threads = [0, 1].map(|number| {
-            let (slot, mut memory) = (slot.clone(), memory.of(1 + 2 * phase + number));
-            thread::spawn(move || (run(&slot, &mut memory, known, &threads[number]), memory))
+            let (slots, mut memory) = (slots.clone(), memory.of(1 + 2 * phase + number));
+            thread::spawn(move || (run(&slots, &mut memory, known, &threads[number]), memory))
         });
         let [one, other] = threads.map(|thread| thread.join().unwrap());
         seen = (seen << EACH | one.0.0) << EACH | other.0.0;
@@ -353,10 +368,12 @@ fn outcome<M: Memory>(program: &'static Program) -> usize {
 }
 
 fn program(chance: &mut Chance) -> Program {
-    let mut op = || match chance.below(8) {
+    let mut op = || match chance.below(11) {
         0 => Op::Look,
         1 | 2 => Op::Take,
         3..6 => Op::Replace,
+        6 | 7 => Op::Leave,
+        8 | 9 => Op::Claim,
         _ => Op::Drop,
     };
     std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| op())))

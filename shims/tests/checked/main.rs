@@ -12,6 +12,7 @@ mod channels;
 mod common;
 mod futures;
 mod handed_on;
+mod left_behind;
 mod locals;
 mod locks;
 mod once;

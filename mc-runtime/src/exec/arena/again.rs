@@ -19,6 +19,11 @@ pub(crate) struct Free<'a> {
     pub taken: bool,
 }
 
+/// The rooms of blocks, as bits: those of one bit are told apart by the blocks themselves.
+pub(super) fn bit_of_room(size: usize) -> u64 {
+    1 << (Block::room(size) / HEADER % u64::BITS as usize)
+}
+
 impl Heap {
     /// What was freed, handed out again or not, but for what nobody else can have seen.
     pub(crate) fn freed_blocks(&self) -> impl Iterator<Item = &Block> + '_ {
@@ -26,9 +31,27 @@ impl Heap {
         self.earlier.iter().chain(blocks.filter(|block| block.freed))
     }
 
+    /// May something have been freed that had the room of the block with this address?
+    pub(crate) fn freed_such(&self, at: usize) -> bool {
+        self.block_to(at).is_some_and(|block| self.freed_rooms & bit_of_room(block.size) != 0)
+    }
+
+    /// The block that holds the address, or ends there.
+    fn block_to(&self, at: usize) -> Option<Block> {
+        self.block(at).or_else(|| self.block(at.wrapping_sub(1)))
+    }
+
+    /// Of what has been where two addresses are, those that fit in each other's place so that the addresses would be the same.
+    pub(crate) fn equal_in(&self, one: usize, other: usize) -> impl Iterator<Item = (Block, Block)> + '_ {
+        let pairs = self.uses(one).flat_map(move |block| self.uses(other).map(move |another| (block, another)));
+        pairs.filter(move |(block, another)| {
+            block.fits(another.size) && one.wrapping_sub(block.start) == other.wrapping_sub(another.start)
+        })
+    }
+
     /// What has been where this address is: the block that holds it, and what that was before.
-    pub(crate) fn uses(&self, at: usize) -> impl Iterator<Item = Block> + '_ {
-        let last = self.block(at);
+    fn uses(&self, at: usize) -> impl Iterator<Item = Block> + '_ {
+        let last = self.block_to(at);
         let before = self.earlier.iter().filter(move |earlier| last.is_some_and(|last| last.start == earlier.start));
         last.into_iter().chain(before.copied())
     }

@@ -13,6 +13,7 @@ pub(crate) struct Snapshot {
     freed: Vec<(usize, usize)>,
     earlier: Vec<Block>,
     freed_arc: bool,
+    freed_rooms: u64,
     ending: u32,
     /// What was kept below them then.
     kept: usize,
@@ -56,7 +57,7 @@ impl Heap {
             snapshot.bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start as *const u8, size) });
         }
         (snapshot.used, snapshot.freed_arc, snapshot.kept) = (self.used, self.freed_arc, self.kept);
-        snapshot.ending = self.ending;
+        (snapshot.ending, snapshot.freed_rooms) = (self.ending, self.freed_rooms);
         snapshot.freed.clone_from(&self.freed);
         snapshot.earlier.clone_from(&self.earlier);
     }
@@ -82,6 +83,7 @@ impl Heap {
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, size) };
         }
         (self.used, self.freed_arc, self.ending) = (snapshot.used, snapshot.freed_arc, snapshot.ending);
+        self.freed_rooms = snapshot.freed_rooms;
         self.freed.clone_from(&snapshot.freed);
         self.earlier.clone_from(&snapshot.earlier);
     }
