@@ -1,7 +1,7 @@
 //! Memory that one thread frees and another one allocates that does not know of it. An allocator may hand it over, and orders the two by that: an event of its own, which is not there.
 //! So it is [used again](super::reuse) in no execution, and wherever a compare-exchange could tell, nothing is proved.
 //!
-//! It could where it expects an address in memory that was freed, and finds one at which that could be: of a block that fits, allocated neither before that was freed nor with that known.
+//! It could where it compares an address in memory that was freed with one at which that could be: of a block that fits, allocated neither before that was freed nor with that known.
 
 use super::arena::{Block, Moment};
 use super::reuse::is_before;

@@ -1,11 +1,11 @@
 //! Addresses that are used again: memory that was freed is handed out once more, as another object, to who knows that it was.
 //!
 //! That makes a difference only to whoever compares addresses, and is a mistake where an old one is taken for the new one (ABA). So nothing is handed out again until a compare-exchange
-//! expects an address in memory that was freed, where there is one at which that memory could have been used again: of a block that fits, and which was allocated after that had been freed.
+//! compares an address in memory that was freed with one at which that memory could have been used again: of a block that fits, and which was allocated after that had been freed.
 //! Then the exploration starts again, and wherever a thread allocates what fits, it is a data choice whether it gets new memory or such a block.
 //!
 //! "After" is happens-before: a thread gets what it has freed itself, as from an allocator's cache for threads, or what was freed before something that it has acquired. So what there is to get follows from what comes before
-//! in the graph. If two that do not know of each other choose the same block, that is no execution. What was freed by another one at just any time before would come by an event of the allocator's, which is not there.
+//! in the graph. If two that do not know of each other choose the same block, that is no execution. What was freed by another one at just any time before is no choice ([`handed_over`](super::handed_over)).
 //! Where an `Arc` frees whose counts nobody sees, that is whichever owner goes last in the one order that is explored. As soon as another one has allocated since what fits, all counts are seen.
 //! The argument is in `docs/addresses.md`.
 
