@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// Is it an execution that was run before, run again for comparison?
-    fn repeats(&self) -> bool {
+    pub(super) fn repeats(&self) -> bool {
         #[cfg(feature = "unmodified")]
         if self.unwritten.repeats() {
             return true;

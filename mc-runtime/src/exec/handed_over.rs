@@ -28,13 +28,15 @@ impl Engine {
     /// The execution is over. How it ended, or that the exploration starts again.
     #[inline]
     pub(super) fn minds_handed_over(&mut self, ending: Ending) -> Ending {
-        let is_new = matches!(self.guide, Guide::Explore) && !self.cutting;
-        let counts = matches!(ending, Ending::Complete | Ending::Blocked);
-        if is_new && counts && self.handed_over.compared { self.looks_for_handed_over(ending) } else { ending }
+        if self.handed_over.compared { self.looks_for_handed_over(ending) } else { ending }
     }
 
     #[inline(never)]
     fn looks_for_handed_over(&mut self, ending: Ending) -> Ending {
+        let is_new = matches!(self.guide, Guide::Explore) && !self.cutting && !self.repeats();
+        if !is_new || !matches!(ending, Ending::Complete | Ending::Blocked) {
+            return ending;
+        }
         let Some((told_by, old)) = self.threads().find_map(|thread| self.tells_handed_over(thread)) else {
             return ending;
         };

@@ -69,9 +69,13 @@ impl Engine {
         let graph = &self.explorer.graph;
         let event = graph.event(id);
         let expected = event.operation.a as usize;
-        // What is written after it, or by itself, it does not find.
+        // What is written after it, or by itself, it does not find, nor what was overwritten before.
+        let before = graph.past(id.thread, id.index as usize);
+        let mo = graph.mo(event.location);
+        let overwrites = mo.iter().rposition(|write| before.contains(*write));
         let is_found = move |write: &EventId| !graph.past(write.thread, write.index as usize + 1).contains(id);
-        let writes = graph.mo(event.location).iter().copied().filter(is_found).chain([EventId::INIT]);
+        let first = overwrites.is_none().then_some(EventId::INIT);
+        let writes = first.into_iter().chain(mo[overwrites.unwrap_or(0)..].iter().copied().filter(is_found));
         let values = writes.map(move |write| graph.value(event.location, write) as usize);
         let both = move |found: usize| self.heap.iter().flat_map(move |heap| heap.equal_in(expected, found));
         values

@@ -84,6 +84,28 @@ fn a_message_says_that_it_is_free() {
 }
 
 #[test]
+fn who_looks_may_come_first_as_the_exploration_goes() {
+    meets_what_is_there_again("it is the first one", || {
+        let first = boxed(1_u64).expose_provenance();
+        let (slot, told) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (theirs, is_told) = (slot.clone(), told.clone());
+        let puts = thread::spawn(move || {
+            let new = if is_told.load(Acquire) { boxed(2_u64).expose_provenance() } else { 0 };
+            theirs.store(new, Relaxed);
+            new
+        });
+        free::<u64>(at(first));
+        told.store(true, Release);
+        let found = slot.compare_exchange(first, 0, Relaxed, Relaxed).is_ok();
+        let new = puts.join().unwrap();
+        if new != 0 {
+            free::<u64>(at(new));
+        }
+        assert!(!found, "it is the first one");
+    });
+}
+
+#[test]
 fn two_threads_that_do_not_know_of_each_other_get_different_memory() {
     // What is compared there is new memory or not. Then neither gets it, or one of the two; or both, which is cut.
     proved(2 * 4, || {

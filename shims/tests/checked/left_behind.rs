@@ -149,3 +149,18 @@ fn what_an_exchange_writes_it_does_not_find() {
         }
     });
 }
+
+#[test]
+fn what_was_overwritten_before_is_not_found() {
+    proved(1, || {
+        let slot = AtomicUsize::new(0);
+        let other = thread::spawn(token);
+        let mine = token();
+        slot.store(mine, Release);
+        slot.store(0, Release);
+        give_up(mine);
+        let theirs = other.join().unwrap();
+        assert!(slot.compare_exchange(theirs, 0, Relaxed, Relaxed).is_err());
+        give_up(theirs);
+    });
+}

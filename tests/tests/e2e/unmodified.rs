@@ -66,7 +66,12 @@ fn every_test(run: &Run) {
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
-    assert_eq!(names(run).len(), 15 + failed.len(), "all but the ignored one");
+    let bounded = test(run, "taken_for_what_was_just_freed");
+    let bound = &bounded["bounds"][0];
+    assert_eq!((&bounded["verdict"], &bounded["executions"]), (&"bounded".into(), &1.into()), "{bounded}");
+    assert_eq!((&bound["limit"], &bound["cut"]), (&"address_reuse".into(), &1.into()), "{bounded}");
+    assert_eq!((&bound["thread"], &bound["file"]), (&"main".into(), &"tests/all.rs".into()), "{bounded}");
+    assert_eq!(names(run).len(), 16 + failed.len(), "all but the ignored one");
 }
 
 #[test]
