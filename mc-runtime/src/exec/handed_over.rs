@@ -54,10 +54,10 @@ impl Engine {
     /// A compare-exchange of the thread that could have told, and what was freed there.
     fn tells_handed_over(&self, thread: ThreadId) -> Option<(EventId, Block)> {
         let graph = &self.explorer.graph;
+        let heap = self.heap.as_ref()?;
         let is_such = |event: &Event| {
-            let expected = event.operation.a as usize;
-            let heap = self.heap.as_ref().filter(|_| event.operation.code.asked() == Code::CompareExchange);
-            heap.is_some_and(|heap| heap.contains(expected) && heap.freed_such(expected))
+            let compares = event.operation.code.asked() == Code::CompareExchange;
+            compares && heap.freed_such(event.operation.a as usize)
         };
         graph.thread(thread).iter().enumerate().filter(|(_, event)| is_such(event)).find_map(|(index, _)| {
             let id = thread.event(index);
