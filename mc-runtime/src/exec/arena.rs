@@ -140,7 +140,9 @@ pub(crate) struct Heap {
     /// What the rehearsal allocated, and whether it freed it. Freed for real only after it: a test that frees twice, or uses what it has
     /// freed, must not damage the heap of the process.
     rehearsed: FxHashMap<usize, (Layout, bool)>,
-    /// The bytes of that which are kept back.
+    /// What rehearsals that are over have freed: another one gets other addresses.
+    spent: Vec<(usize, Layout)>,
+    /// The bytes that are kept back.
     kept_back: usize,
 }
 
@@ -177,6 +179,7 @@ impl Heap {
             freed_arc: false,
             rehearsal: false,
             rehearsed: FxHashMap::default(),
+            spent: Vec::new(),
             kept_back: 0,
         })
     }
@@ -293,19 +296,21 @@ impl Heap {
         self.contains(at) && !self.is_kept(at) && self.block(at).is_none_or(|b| b.freed)
     }
 
-    /// The rehearsal is over: what it freed goes back to the system. Did it leave something behind?
+    /// The rehearsal is over. Did it leave something behind?
     pub(crate) fn end_rehearsal(&mut self) -> bool {
         let outlives = self.rehearsed.values().any(|(_, freed)| !freed);
         self.rehearsal = false;
-        self.kept_back = 0;
-        #[expect(clippy::iter_over_hash_type, reason = "in which order the system gets them back cannot be seen")]
-        for (at, (layout, freed)) in self.rehearsed.drain() {
-            if freed {
-                // SAFETY: from `System`, with that layout; the test has given it up, and its rehearsal is over.
-                unsafe { System.dealloc(at as *mut u8, layout) };
-            }
-        }
+        self.spent.extend(self.rehearsed.drain().filter(|(_, (_, freed))| *freed).map(|(at, (layout, _))| (at, layout)));
         outlives
+    }
+
+    /// There are no more of them: what they freed goes back to the system.
+    pub(crate) fn end_rehearsals(&mut self) {
+        self.kept_back = 0;
+        for (at, layout) in self.spent.drain(..) {
+            // SAFETY: from `System`, with that layout; the test has given it up, and its rehearsal is over.
+            unsafe { System.dealloc(at as *mut u8, layout) };
+        }
     }
 
     /// The rehearsal gets a block of the system's.

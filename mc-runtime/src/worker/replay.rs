@@ -107,5 +107,6 @@ fn rehearse(engine: &mut Engine, body: &TestBody) {
     engine.explorer.restart();
     if let Some(heap) = &mut engine.heap {
         heap.end_rehearsal();
+        heap.end_rehearsals();
     }
 }

@@ -61,6 +61,20 @@ fn a_body_that_does_something_else_on_another_heap() {
     });
 }
 
+/// As two locks that by chance have one place in such a table: not on each heap.
+#[test]
+fn a_body_that_does_something_else_on_some_heaps() {
+    static REHEARSALS: Plain = Plain::new(0);
+    proved(1, || {
+        let block = Box::new(0_u8);
+        let is_in_an_arena = std::ptr::from_ref(&*block).addr() >> 44 == 2;
+        let number = AtomicUsize::new(0);
+        if is_in_an_arena || REHEARSALS.fetch_add(1, Relaxed) == 1 {
+            number.store(1, Relaxed);
+        }
+    });
+}
+
 #[test]
 fn a_body_that_does_something_else_in_its_fifth_execution() {
     // The rehearsal is number 0.
