@@ -65,9 +65,10 @@ impl Engine {
             return step;
         }
         #[cfg(feature = "unmodified")]
+        let site = self.placed(site);
+        #[cfg(feature = "unmodified")]
         if crate::instrumentation::is_on_in_std() {
             or_return!(self.repeat(at, operation, frame));
-            let site = self.placed(site);
             let step = self.access_at(at, operation, site, frame);
             if matches!(step, Step::Done(_)) {
                 self.note_load(at, operation, site, frame);

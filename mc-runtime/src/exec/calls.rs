@@ -39,6 +39,8 @@ pub(crate) struct Calls {
     depth: usize,
     /// The least depth since somebody asked, see `repeated`.
     pub(super) least: usize,
+    /// The last one calls the system, in whose place the checker answers.
+    pub(crate) in_system: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +52,7 @@ struct Call {
 
 impl Default for Calls {
     fn default() -> Self {
-        Self { calls: Box::new([Call::default(); Self::MOST + 1]), depth: 0, least: 0 }
+        Self { calls: Box::new([Call::default(); Self::MOST + 1]), depth: 0, least: 0, in_system: false }
     }
 }
 
@@ -75,7 +77,12 @@ impl Calls {
 
     /// Nothing was called yet.
     pub(super) fn clear(&mut self) {
-        self.depth = 0;
+        (self.depth, self.in_system) = (0, false);
+    }
+
+    /// Is it known from where the system is called?
+    pub(super) fn call_system(&self) -> bool {
+        self.in_system && self.depth > 0
     }
 
     /// How many calls there are around the function that has the operation at `code`: not one that is there for nothing but the operation.

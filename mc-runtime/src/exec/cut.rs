@@ -45,6 +45,8 @@ impl Engine {
     /// The execution fails here.
     #[cold]
     pub(crate) fn fail<T>(&mut self, kind: FailureKind, message: String, site: Site) -> Step<T> {
+        #[cfg(feature = "unmodified")]
+        let site = self.placed(site);
         let site = site.filter(|s| !is_of_toolchain(s.file())).map(|s| (s.file().to_owned(), s.line()));
         self.record(Found { kind, message, thread: self.current(), site });
         self.cut_step()

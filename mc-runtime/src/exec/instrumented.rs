@@ -111,10 +111,11 @@ impl Engine {
         self.told.calls.trace(Some(code))
     }
 
-    /// Where the code under test is, if an event was made in the checker's: where std is no facade, what it calls is a function of the C library.
-    pub(super) fn placed(&self, site: Site) -> Site {
+    /// Where the code under test is, if an event was made in the checker's: what it calls is a function of the C library then, as all is where std is no facade.
+    pub(crate) fn placed(&self, site: Site) -> Site {
+        let in_checker = crate::instrumentation::is_on_in_std() || self.told.calls.call_system();
         match site {
-            Some(place) if place.is_in_source() && crate::instrumentation::is_on_in_std() => {
+            Some(place) if in_checker && place.is_in_source() => {
                 Some(Place::of_code(self.told.calls.trace(None)))
             }
             other => other,

@@ -84,6 +84,20 @@ pub(crate) fn note_call(f: impl FnOnce(&mut crate::exec::Calls)) {
     }
 }
 
+/// Runs `f`, which does what the system would: what is done in it is told where the function was called that calls the system, if that is known.
+#[cfg(feature = "unmodified")]
+pub fn as_system<R>(f: impl FnOnce() -> R) -> R {
+    struct Back;
+    impl Drop for Back {
+        fn drop(&mut self) {
+            note_call(|calls| calls.in_system = false);
+        }
+    }
+    note_call(|calls| calls.in_system = true);
+    let _back = Back;
+    f()
+}
+
 /// Runs `f`, which the checker calls, as no part of the test.
 #[cfg(feature = "unmodified")]
 pub(crate) fn as_checker(f: impl FnOnce()) {

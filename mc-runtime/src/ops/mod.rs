@@ -18,7 +18,7 @@ use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
 #[cfg(feature = "unmodified")]
-pub use context::is_called_by_test;
+pub use context::{as_system, is_called_by_test};
 pub use context::{Cut, bytes, is_of_execution, parent};
 #[cfg(feature = "unmodified")]
 pub(crate) use context::{access_plainly, as_checker, note_call, runs_test, stop_for_good, wait_or_stop};

@@ -32,7 +32,8 @@ unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: us
     if ops::is_called_by_test() {
         match number {
             libc::SYS_futex => {
-                return controlled_futex(a as *mut u32, b as c_int, c as u32, d as *const libc::timespec);
+                let timeout = d as *const libc::timespec;
+                return ops::as_system(|| controlled_futex(a as *mut u32, b as c_int, c as u32, timeout));
             }
             // SAFETY: passed on from our caller: a buffer of that many bytes.
             libc::SYS_getrandom => return unsafe { getrandom(a as *mut c_void, b, c as c_uint) } as c_long,

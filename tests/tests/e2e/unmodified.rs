@@ -66,6 +66,9 @@ fn every_test(run: &Run) {
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
     }
+    // What the system does for a crate is told where that calls its function for it.
+    let waits = &test(run, "gate_without_a_call")["failures"][0]["message"];
+    assert!(waits.as_str().unwrap().contains("waits in park at tests/all.rs:218"), "{waits}");
     let bounded = test(run, "taken_for_what_was_just_freed");
     let bound = &bounded["bounds"][0];
     assert_eq!((&bounded["verdict"], &bounded["executions"]), (&"bounded".into(), &1.into()), "{bounded}");
