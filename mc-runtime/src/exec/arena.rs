@@ -300,7 +300,8 @@ impl Heap {
     pub(crate) fn end_rehearsal(&mut self) -> bool {
         let outlives = self.rehearsed.values().any(|(_, freed)| !freed);
         self.rehearsal = false;
-        self.spent.extend(self.rehearsed.drain().filter(|(_, (_, freed))| *freed).map(|(at, (layout, _))| (at, layout)));
+        self.spent
+            .extend(self.rehearsed.drain().filter(|(_, (_, freed))| *freed).map(|(at, (layout, _))| (at, layout)));
         outlives
     }
 

@@ -115,9 +115,7 @@ impl Engine {
     pub(crate) fn placed(&self, site: Site) -> Site {
         let in_checker = crate::instrumentation::is_on_in_std() || self.told.calls.call_system();
         match site {
-            Some(place) if in_checker && place.is_in_source() => {
-                Some(Place::of_code(self.told.calls.trace(None)))
-            }
+            Some(place) if in_checker && place.is_in_source() => Some(Place::of_code(self.told.calls.trace(None))),
             other => other,
         }
     }

@@ -17,11 +17,11 @@ use crate::ids::ThreadId;
 use crate::operation::{Code, Operation, Order};
 use crate::options::Strategy;
 use crate::outcome::FailureKind;
-#[cfg(feature = "unmodified")]
-pub use context::{as_system, is_called_by_test};
 pub use context::{Cut, bytes, is_of_execution, parent};
 #[cfg(feature = "unmodified")]
 pub(crate) use context::{access_plainly, as_checker, note_call, runs_test, stop_for_good, wait_or_stop};
+#[cfg(feature = "unmodified")]
+pub use context::{as_system, is_called_by_test};
 pub(crate) use context::{
     ask_engine, ends, enter_engine, is_cut, is_only_inert, leave_engine, set_only_inert, wait_for, with_engine,
 };

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicUsize as Counter;
 use std::sync::atomic::Ordering::Relaxed as Plain;
 
 use mc::cell::UnsafeCell;
-use mc::sync::Arc;
 use mc::sync::atomic::{AtomicUsize, Ordering::*};
 use mc::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError, channel, sync_channel};
+use mc::sync::{Arc, Mutex};
 use mc::thread;
 use mc::time::Duration;
 use mc_runtime::outcome::{FailureKind, Verdict};
@@ -449,4 +449,32 @@ fn a_counterexample_says_which_call_failed() {
     }
     assert_eq!(text.matches("fails").count(), 1, "{text}");
     assert!(!text.contains("channel.rs"), "a place that is not the test's: {text}");
+}
+
+#[test]
+fn places_of_a_counterexample_are_the_tests() {
+    let texts = [
+        counterexample(|| {
+            let (sender, _receiver) = sync_channel(1);
+            // More than it has room for, as is to be learned.
+            sender.try_send(1).unwrap();
+            sender.try_send(2).unwrap();
+        }),
+        counterexample(|| {
+            let (sender, receiver) = sync_channel(1);
+            sender.send(1).unwrap();
+            receiver.recv().unwrap();
+            assert!(sender.try_send(1).is_err());
+        }),
+        counterexample(|| {
+            let poisoned = Mutex::new(());
+            poisoned.clear_poison();
+            assert!(poisoned.is_poisoned());
+        }),
+    ];
+    for text in texts {
+        for own in [" channel.rs", " places.rs", " poison.rs"] {
+            assert!(!text.contains(own), "a place that is not the test's: {text}");
+        }
+    }
 }

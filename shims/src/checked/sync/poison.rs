@@ -42,16 +42,18 @@ impl Flag {
 
     #[track_caller]
     fn is_set(&self) -> bool {
-        let seen = || ops::load(self.0.as_ptr().cast(), Width::W8, Ordering::Relaxed, Label::Atomic);
-        let event = is_looked_at().then(seen).flatten();
-        event.map_or_else(|| self.0.load(Ordering::Relaxed), |value| value != 0)
+        if is_looked_at()
+            && let Some(value) = ops::load(self.0.as_ptr().cast(), Width::W8, Ordering::Relaxed, Label::Atomic)
+        {
+            return value != 0;
+        }
+        self.0.load(Ordering::Relaxed)
     }
 
     #[track_caller]
     fn set(&self, value: bool) {
         let at = self.0.as_ptr().cast();
-        let store = || ops::store(at, Width::W8, u64::from(value), Ordering::Relaxed, Label::Atomic);
-        if !(is_looked_at() && store()) {
+        if !(is_looked_at() && ops::store(at, Width::W8, u64::from(value), Ordering::Relaxed, Label::Atomic)) {
             self.0.store(value, Ordering::Relaxed);
         }
     }

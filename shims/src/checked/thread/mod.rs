@@ -9,7 +9,7 @@ pub use join::JoinHandle;
 pub use local::{AccessError, LocalKey};
 #[expect(deprecated, reason = "std still has it")]
 pub use park::park_timeout_ms;
-pub(in crate::checked) use park::parks_for_another_reason;
+pub(in crate::checked) use park::{has_token_of_park, may_use_token};
 pub use park::{park, park_timeout};
 pub use scoped::{Scope, ScopedJoinHandle, scope};
 #[expect(deprecated, reason = "std still has it")]

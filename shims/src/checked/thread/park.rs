@@ -17,17 +17,31 @@ fn parks(thread: ThreadKey) -> u64 {
     u64::from(thread.0 as u8) << 8 | 0x51
 }
 
-/// The calling thread is about to wait as std's channels and scopes do, which park until there is what they wait for: a token that was meant for [`park`] is gone then.
-/// `must_wait` is asked only where there is one.
+/// Is there a token that was meant for a [`park`] of the calling thread, which may be about to wait as std's channels and scopes do? These park until there is what they wait for. Where the thread
+/// must wait, [`may_use_token`] follows.
 #[track_caller]
-pub(in crate::checked) fn parks_for_another_reason(must_wait: impl FnOnce() -> bool) {
+pub(in crate::checked) fn has_token_of_park() -> bool {
     if !ops::learned_any() || !ops::controlled() {
-        return;
+        return false;
     }
-    let Some(me) = ops::current().filter(|me| ops::learned(parks(*me))) else { return };
-    let own = Thread::checked(me, Name::None);
-    let Some(token) = own.token() else { return };
-    if token.load(Relaxed, Label::Park) & 1 == 1 && must_wait() && ops::choose(2) == Some(1) {
+    let Some(own) = who_parks() else { return false };
+    let Some(token) = own.token() else { return false };
+    token.load(Relaxed, Label::Park) & 1 == 1
+}
+
+/// The calling thread, if it parks anywhere.
+fn who_parks() -> Option<Thread> {
+    let me = ops::current().filter(|me| ops::learned(parks(*me)))?;
+    Some(Thread::checked(me, Name::None))
+}
+
+/// Such a wait may use up the token.
+#[track_caller]
+pub(in crate::checked) fn may_use_token() {
+    if ops::choose(2) == Some(1)
+        && let Some(own) = who_parks()
+        && let Some(token) = own.token()
+    {
         token.rmw(Rmw::And, !1, Acquire, Label::Park);
     }
 }

@@ -18,7 +18,7 @@ use mc_runtime::ops::{self, Guard, Label, Test, ThreadKey, Update};
 use super::builder::Builder;
 use super::handle::Thread;
 use super::launch::{Started, await_result, launch, may_outlive_scope};
-use super::park::parks_for_another_reason;
+use super::park::{has_token_of_park, may_use_token};
 use crate::checked::word::Word32;
 
 /// Where threads that borrow are spawned, as [`std::thread::Scope`].
@@ -130,8 +130,8 @@ impl ScopeData {
     #[track_caller]
     fn join_all(&self) {
         if let Some(caller) = ops::current() {
-            if self.children().iter().any(|child| !child.is_joined) {
-                parks_for_another_reason(|| true);
+            if self.children().iter().any(|child| !child.is_joined) && has_token_of_park() {
+                may_use_token();
             }
             self.join_children_of(caller);
             if self.handles.load(Ordering::Relaxed) != 0 {

@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mc_runtime::ops::{self, Guard, Label, Rmw, Test, Update};
 
 use super::places::Places;
-use crate::checked::thread::parks_for_another_reason;
+use crate::checked::thread::{has_token_of_park, may_use_token};
 use crate::checked::word::{Word32, Word64};
 
 /// In `word`: there is no receiver any more.
@@ -160,15 +160,11 @@ impl<T> Channel<T> {
     /// Sends, and waits for room or for the receiver if it must.
     #[track_caller]
     pub(super) fn send(&self, value: T) -> Result<(), T> {
-        parks_for_another_reason(|| {
-            if let Room::Counted(_) = self.room {
-                return false;
-            }
-            let word = self.word.load(Relaxed, Label::ChannelSend);
-            word & GONE == 0 && self.places.as_ref().is_none_or(|places| !places.is_free(word / ONE))
-        });
+        if has_token_of_park() && self.is_full() {
+            may_use_token();
+        }
         let taken = match &self.places {
-            Some(places) => self.take_place(Refused::Gone, |n| places.wait(n)).is_ok(),
+            Some(places) => self.take_place(places, true).is_ok(),
             None if self.room == Room::Rendezvous => {
                 let flags = (GONE | WAITING | POLLING) as u32;
                 let test = Test::Not { mask: flags, unwanted: 0 };
@@ -184,22 +180,51 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Takes the next place of a bounded channel, if `can_be_had` says so of its message's number.
+    /// Would a send have to wait?
     #[track_caller]
-    fn take_place(&self, or_else: Refused, can_be_had: impl Fn(u64) -> bool) -> Result<(), Refused> {
-        self.update(Relaxed, |word| match word {
-            _ if word & GONE != 0 => Err(Refused::Gone),
-            _ if can_be_had(word / ONE) => Ok(word + ONE),
-            _ => Err(or_else),
-        })
+    fn is_full(&self) -> bool {
+        if let Room::Counted(_) = self.room {
+            return false;
+        }
+        let word = self.word.load(Relaxed, Label::ChannelSend);
+        if word & GONE != 0 {
+            return false;
+        }
+        let Some(places) = &self.places else { return true };
+        !places.is_free(word / ONE)
     }
 
-    /// Makes of `word` what `f` makes of it.
+    /// Takes the next place of a bounded channel, once it is free, or if it is.
     #[track_caller]
-    fn update(&self, order: Ordering, f: impl Fn(u64) -> Result<u64, Refused>) -> Result<(), Refused> {
+    fn take_place(&self, places: &Places, waits: bool) -> Result<(), Refused> {
         let mut word = self.word.load(Relaxed, Label::ChannelSend);
         loop {
-            match self.word.compare_exchange(word, f(word)?, order, Relaxed, Label::ChannelSend) {
+            if word & GONE != 0 {
+                return Err(Refused::Gone);
+            }
+            match waits {
+                true if !places.wait(word / ONE) => return Err(Refused::Gone),
+                false if !places.is_free(word / ONE) => return Err(Refused::Full),
+                _ => {}
+            }
+            match self.word.compare_exchange(word, word + ONE, Relaxed, Relaxed, Label::ChannelSend) {
+                Ok(_) => return Ok(()),
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    /// Meets the receiver that waits at a rendezvous, if it does.
+    #[track_caller]
+    fn meet(&self) -> Result<(), Refused> {
+        let mut word = self.word.load(Relaxed, Label::ChannelSend);
+        loop {
+            match word {
+                _ if word & GONE != 0 => return Err(Refused::Gone),
+                _ if word & WAITING == 0 => return Err(Refused::Full),
+                _ => {}
+            }
+            match self.word.compare_exchange(word, word - WAITING, Acquire, Relaxed, Label::ChannelSend) {
                 Ok(_) => return Ok(()),
                 Err(found) => word = found,
             }
@@ -210,12 +235,8 @@ impl<T> Channel<T> {
     #[track_caller]
     pub(super) fn try_send(&self, value: T) -> Result<(), (T, Refused)> {
         let taken = match (&self.places, self.room) {
-            (Some(places), _) => self.take_place(Refused::Full, |n| places.is_free(n)),
-            (None, Room::Rendezvous) => self.update(Acquire, |word| match word {
-                _ if word & GONE != 0 => Err(Refused::Gone),
-                _ if word & WAITING == 0 => Err(Refused::Full),
-                _ => Ok(word - WAITING),
-            }),
+            (Some(places), _) => self.take_place(places, false),
+            (None, Room::Rendezvous) => self.meet(),
             (None, _) => return self.send(value).map_err(|value| (value, Refused::Gone)),
         };
         match taken {
@@ -308,13 +329,19 @@ impl<T> Channel<T> {
     /// The receiver is about to wait as std's does, if there is no message.
     #[track_caller]
     pub(super) fn parks(&self) {
-        parks_for_another_reason(|| {
-            if self.room != Room::Rendezvous {
-                return self.head().next_is.load(Relaxed, Label::ChannelRecv) == 0;
-            }
-            self.looks_at_senders();
-            self.word.load(Relaxed, Label::ChannelRecv) & CLOSED == 0
-        });
+        if has_token_of_park() && self.is_empty() {
+            may_use_token();
+        }
+    }
+
+    /// Would a receive have to wait?
+    #[track_caller]
+    fn is_empty(&self) -> bool {
+        if self.room != Room::Rendezvous {
+            return self.head().next_is.load(Relaxed, Label::ChannelRecv) == 0;
+        }
+        self.looks_at_senders();
+        self.word.load(Relaxed, Label::ChannelRecv) & CLOSED == 0
     }
 
     /// The next message, once it is there; `None` when there will be none.
@@ -343,6 +370,7 @@ impl<T> Channel<T> {
         Some(self.received(next_is))
     }
 
+    #[track_caller]
     fn received(&self, next_is: u32) -> Option<T> {
         if next_is != MESSAGE {
             self.ended.set(next_is == NONE);
