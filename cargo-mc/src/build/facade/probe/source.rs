@@ -151,6 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn races_with_many_at_once() {
+        static mut NUMBERS: [u64; 4] = [0; 4];
+        let numbers = || std::hint::black_box(&raw mut NUMBERS);
+        // SAFETY: none: two threads write, which must be found where the other one writes all of them at once, too.
+        let thread = thread::spawn(move || unsafe { (*numbers())[2] = 1 });
+        // SAFETY: as above.
+        unsafe { *numbers() = [1; 4] };
+        thread.join().unwrap();
+    }
+
+    #[test]
     fn reads_what_is_freed() {
         let place = Box::into_raw(Box::new(5_u32));
         static PLACE: AtomicPtr<u32> = AtomicPtr::new(std::ptr::null_mut());
