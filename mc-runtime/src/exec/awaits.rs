@@ -24,7 +24,8 @@ impl Engine {
 
     /// Are reads taken out of the graph again? Not where they may race with accesses of another size.
     pub(super) fn leaves_awaits_out(&self) -> bool {
-        self.options.reductions.awaits && matches!(self.guide, Guide::Explore) && !self.loops.touched.mixes
+        let touched = &self.loops.touched;
+        self.options.reductions.awaits && matches!(self.guide, Guide::Explore) && !touched.mixes && !touched.keeps_reads
     }
 
     /// Adds a read that may be taken back. `None`: there is nothing left to try.
@@ -73,6 +74,8 @@ impl Engine {
     /// The thread has come back from its open read to the load that made it, with nothing changed.
     #[inline(never)]
     pub(super) fn take_back(&mut self, open: Open) {
+        #[cfg(feature = "unmodified")]
+        self.keep_in_vain(open);
         let Open { read, clock, left, again: _, same_way: _ } = open;
         let thread = self.current();
         let event = self.explorer.graph.event(read);
@@ -81,8 +84,6 @@ impl Engine {
         self.explorer.truncate(stamp);
         self.order.pop();
         self.left.truncate(left);
-        #[cfg(feature = "unmodified")]
-        self.later.clear();
         let me = &mut self.threads[thread.slot()];
         me.tried.push(value);
         me.repeats = None;

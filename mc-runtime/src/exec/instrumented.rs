@@ -6,6 +6,7 @@ use super::access::is_static;
 use super::calls::{Calls, Spot, Spots, Trace};
 use super::recent::Recent;
 use super::shadow::{Shadow, Touch, lines};
+use super::thread::Open;
 use super::{Engine, Found, Step, state};
 use crate::graph::Site;
 use crate::ids::ThreadId;
@@ -77,7 +78,15 @@ impl Engine {
             self.me().shared_accesses += 1;
         }
         let events = self.me_ref().position as u32;
-        let touch = Touch { thread: self.current(), events, left: self.left.made(), writes, atomic: false, place };
+        let touch = Touch {
+            thread: self.current(),
+            events,
+            left: self.left.made(),
+            writes,
+            atomic: false,
+            in_vain: false,
+            place,
+        };
         self.touch(at, size, touch);
         if !self.stack.holds(at) {
             let _: Option<Step<()>> = self.touches(at, size);
@@ -155,7 +164,8 @@ impl Engine {
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
         let place = self.told.spots.in_source(site);
-        let touch = Touch { thread: self.current(), events, left: u32::MAX, writes, atomic: true, place };
+        let touch =
+            Touch { thread: self.current(), events, left: u32::MAX, writes, atomic: true, in_vain: false, place };
         self.touch(at, size, touch);
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
@@ -166,7 +176,11 @@ impl Engine {
     pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let (events, left) = (self.me_ref().position as u32, self.left.made());
         let place = self.told.spots.in_source(site);
-        self.touch(at, size, Touch { thread: self.current(), events, left, writes, atomic: true, place });
+        self.touch(
+            at,
+            size,
+            Touch { thread: self.current(), events, left, writes, atomic: true, in_vain: false, place },
+        );
     }
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
@@ -238,10 +252,25 @@ impl Engine {
         self.later = later;
     }
 
+    /// An open read is about to be taken back: what was done after it is in no execution with what comes later, and is remembered as such.
+    pub(super) fn keep_in_vain(&mut self, open: Open) {
+        let (events, left) = (open.read.index, open.left as u32);
+        let mut later = std::mem::take(&mut self.later);
+        for Later { at, size, touch } in later.drain(..) {
+            if !self.cutting {
+                self.hold_against_others(at, size, Touch { events, left, in_vain: true, ..touch });
+            }
+        }
+        self.later = later;
+    }
+
     fn hold_against_others(&mut self, at: usize, size: usize, touch: Touch) {
         let (shadow, order) = self.shadow_and_order();
         let race = shadow.access(at, size, touch, |old| order.has(old.thread, old.events, old.left));
         let Some(other) = race.filter(|_| !self.is_of_each_thread(at)) else { return };
+        if other.in_vain || touch.in_vain {
+            return self.take_nothing_back();
+        }
         let with = |touch: &Touch| if touch.atomic { ", with an atomic operation," } else { "" };
         let message = format!(
             "data race: {} {}s at {}{} what {} {}s at {}{} and neither happens before the other",
@@ -278,6 +307,9 @@ impl Engine {
         let (shadow, order) = self.shadow_and_order();
         let race = shadow.free(range, |old| order.has(old.thread, old.events, old.left));
         let Some(other) = race else { return };
+        if other.in_vain {
+            return self.take_nothing_back();
+        }
         let message = format!(
             "{} frees memory that {} {}s at {}, and that access does not happen before the free",
             self.thread_name(self.current()),
@@ -339,7 +371,15 @@ impl Engine {
         if freed {
             let place = self.told.spots.in_code(code, &mut self.told.calls);
             let events = self.me_ref().position as u32;
-            let touch = Touch { thread: self.current(), events, left: self.left.made(), writes, atomic: true, place };
+            let touch = Touch {
+                thread: self.current(),
+                events,
+                left: self.left.made(),
+                writes,
+                atomic: true,
+                in_vain: false,
+                place,
+            };
             self.misses_blocks(at, size, touch);
         }
         freed

@@ -67,6 +67,9 @@ impl Engine {
                 thread.comes_back = true;
                 if let Some(open) = thread.open.take_if(|_| reads == 1) {
                     self.take_back(open);
+                    if self.cutting {
+                        return Some(self.cut_step());
+                    }
                     return self.learns_guard(&arrival.asked.1, arrival.site);
                 }
                 thread.repeats = Some(reads);

@@ -148,6 +148,7 @@ unsafe fn finish(engine: *mut Engine) {
     // SAFETY: our caller's promise; short borrows.
     let e = unsafe { &mut *engine };
     if !e.statics.is_empty() {
+        e.look_at_frees(); // those of the test
         // SAFETY: as above.
         unsafe { drop_statics(engine) };
     }

@@ -32,6 +32,8 @@ pub(crate) struct Touch {
     pub writes: bool,
     /// Whether it is an atomic access.
     pub atomic: bool,
+    /// Whether a read before it was taken back, see `awaits`.
+    pub in_vain: bool,
     /// Where.
     pub place: Spot,
 }
@@ -50,12 +52,13 @@ struct Last {
     when: u64,
     /// The bytes of the line.
     mask: u64,
-    /// The slot of the thread, then whether it writes, and whether it is atomic.
+    /// The slot of the thread, then whether it was in vain, whether it writes, and whether it is atomic.
     kind: u32,
     /// Of each word.
     spots: [Spot; LINE / WORD],
 }
 
+const IN_VAIN: u32 = 4;
 const WRITES: u32 = 2;
 const ATOMIC: u32 = 1;
 
@@ -295,8 +298,8 @@ fn find_race(lasts: &[Last], new: &Last, ordered: impl Fn(&Touch) -> bool) -> Op
 impl Last {
     #[inline]
     fn of(touch: &Touch, mask: u64) -> Self {
-        let Touch { thread, events, left, writes, atomic, place } = *touch;
-        let kind = thread.0 << 2 | if writes { WRITES } else { 0 } | if atomic { ATOMIC } else { 0 };
+        let Touch { thread, events, left, writes, atomic, in_vain, place } = *touch;
+        let kind = thread.0 << 3 | u32::from(in_vain) * IN_VAIN | u32::from(writes) * WRITES | u32::from(atomic);
         Last { when: u64::from(events) << u32::BITS | u64::from(left), mask, kind, spots: [place; LINE / WORD] }
     }
 
@@ -304,11 +307,12 @@ impl Last {
     fn touch(&self, mask: u64) -> Touch {
         let first = (self.mask & mask).trailing_zeros() as usize % LINE;
         Touch {
-            thread: ThreadId(self.kind >> 2),
+            thread: ThreadId(self.kind >> 3),
             events: (self.when >> u32::BITS) as u32,
             left: self.when as u32,
             writes: self.kind & WRITES != 0,
             atomic: self.kind & ATOMIC != 0,
+            in_vain: self.kind & IN_VAIN != 0,
             place: self.spots[first / WORD],
         }
     }
@@ -316,7 +320,7 @@ impl Last {
     #[inline]
     fn conflicts(&self, new: &Self) -> bool {
         self.mask & new.mask != 0
-            && (self.kind ^ new.kind) >> 2 != 0
+            && (self.kind ^ new.kind) >> 3 != 0
             && (self.kind | new.kind) & WRITES != 0
             && self.kind & new.kind & ATOMIC == 0
     }
@@ -366,7 +370,7 @@ mod tests {
     use rand_pcg::Pcg64;
 
     fn touch(thread: u32, writes: bool, atomic: bool) -> Touch {
-        Touch { thread: ThreadId(thread), events: 1, left: 0, writes, atomic, place: Spot::default() }
+        Touch { thread: ThreadId(thread), events: 1, left: 0, writes, atomic, in_vain: false, place: Spot::default() }
     }
 
     fn races(shadow: &mut Shadow, at: usize, size: usize, new: Touch) -> bool {
@@ -480,14 +484,9 @@ mod tests {
                         let (writes, atomic) = (rng.random_bool(0.5), rng.random_bool(0.3));
                         let (events, left) = (step / 6, rng.random_range(0..2));
                         let place = places[rng.random_range(0..places.len())];
-                        let thread = rng.random_range(0..4);
-                        let new = Touch { events, left, place, ..touch(thread, writes, atomic) };
-                        let races = |old: &Touch| {
-                            old.thread != new.thread
-                                && (old.writes || new.writes)
-                                && !(old.atomic && new.atomic)
-                                && !ordered(old)
-                        };
+                        let new = Touch { events, left, place, ..touch(rng.random_range(0..4), writes, atomic) };
+                        let are_two = |old: &Touch| old.thread != new.thread && (old.writes || new.writes);
+                        let races = |old: &Touch| are_two(old) && !(old.atomic && new.atomic) && !ordered(old);
                         let found = shadow.access(range.start, range.len(), new, ordered);
                         bytes.assert_found(found, range.clone(), races);
                         bytes.access(range, new);

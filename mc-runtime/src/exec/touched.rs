@@ -30,6 +30,8 @@ pub(super) struct Touched {
     parts_unordered: Parts,
     /// Is the first round kept?
     pub keeps_one: bool,
+    /// Do reads stay, after which memory is accessed that others access, too, without an order?
+    pub keeps_reads: bool,
 }
 
 impl Touched {
@@ -174,6 +176,15 @@ impl Engine {
         // All are noted.
         let matter = unordered.filter(|block| touched.free(words(block.start, block.size))).count() > 0;
         if matter { self.keep_one::<()>().is_some() } else { false }
+    }
+
+    /// What was done after a read that was taken back may race with what others do. In an execution that has both that is found.
+    #[cfg(feature = "unmodified")]
+    #[cold]
+    pub(super) fn take_nothing_back(&mut self) {
+        self.loops.touched.keeps_reads = true;
+        self.loops.guards.refute_all();
+        let _: Step<()> = self.start_again();
     }
 
     #[cold]

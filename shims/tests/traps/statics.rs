@@ -8,7 +8,7 @@ use mc::cell::UnsafeCell;
 use mc::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize};
 use mc::sync::{LazyLock, Mutex, Once, OnceLock, RwLock};
 use mc::thread;
-use mc_runtime::outcome::FailureKind::Panic;
+use mc_runtime::outcome::FailureKind::{Panic, UseAfterFree};
 
 use super::{fails, holds, proved};
 
@@ -225,4 +225,32 @@ fn an_estimate_of_how_many_executions_there_are_leaves_nothing_in_them() {
         assert_eq!(mark, 0);
     });
     assert_eq!(FAILED.load(Relaxed), 0, "in an execution that was made for the estimate");
+}
+
+/// Nobody drops it who would have to know of that thread.
+#[test]
+fn what_a_thread_that_nobody_joins_has_left_is_dropped() {
+    static LIST: Mutex<Vec<AtomicUsize>> = Mutex::new(Vec::new());
+    proved(1, || {
+        thread::spawn(|| {
+            let mut list = LIST.lock().unwrap();
+            list.push(AtomicUsize::new(0));
+            list[0].store(1, Relaxed);
+        });
+    });
+}
+
+/// That is known before they are dropped.
+#[test]
+fn what_the_test_frees_last_is_looked_at_before_statics_are_dropped() {
+    static LIST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    fails(UseAfterFree, || {
+        LIST.lock().unwrap().push(1);
+        let number = Box::into_raw(Box::new(AtomicUsize::new(0)));
+        let at = number.expose_provenance();
+        // SAFETY: none: nobody waits for the thread, which must be found.
+        thread::spawn(move || unsafe { &*std::ptr::with_exposed_provenance::<AtomicUsize>(at) }.store(1, Relaxed));
+        // SAFETY: it came from `into_raw`.
+        drop(unsafe { Box::from_raw(number) });
+    });
 }

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+use mc::cell::UnsafeCell;
 use mc::sync::atomic::{AtomicBool, AtomicUsize};
 use mc::sync::{Arc, Condvar, Mutex};
 use mc::thread::{self, JoinHandle};
 use mc::time::{Duration, Instant};
 use mc_runtime::options::Options;
-use mc_runtime::outcome::FailureKind::{Deadlock, Panic};
+use mc_runtime::outcome::FailureKind::{DataRace, Deadlock, Panic};
 use mc_runtime::outcome::Verdict;
 
 use super::{allowing_panics, check_with, fails, fails_with, holds_with, proved};
@@ -443,4 +444,33 @@ fn a_result_that_nobody_takes_and_that_panics_is_a_failure() {
     // Whoever drops it last, it is no panic of the thread's own code: the process would end.
     fails_with(&allowing_panics(), Panic, || drop(thread::spawn(|| Panics)));
     fails_with(&allowing_panics(), Panic, || drop(thread::spawn(|| panic_any(Panics))));
+}
+
+#[test]
+fn an_access_lasts_until_its_closure_unwinds() {
+    struct Shared(UnsafeCell<u32>, AtomicUsize);
+    // SAFETY: none: the writes race, which must be found.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    fails(DataRace, || {
+        let shared = Arc::new(Shared(UnsafeCell::new(0), AtomicUsize::new(0)));
+        let theirs = shared.clone();
+        let thread = thread::spawn(move || {
+            if theirs.1.load(Acquire) == 1 {
+                // SAFETY: none, as above.
+                theirs.0.with_mut(|number| unsafe { *number = 2 });
+            }
+        });
+        let panics = || {
+            shared.0.with_mut(|number| {
+                shared.1.store(1, Release);
+                // SAFETY: none, as above.
+                unsafe { *number = 1 };
+                resume_unwind(Box::new(1));
+            });
+        };
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        thread.join().unwrap();
+    });
 }

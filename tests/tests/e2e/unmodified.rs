@@ -122,6 +122,25 @@ fn what_only_another_thread_would_show_is_found() {
     assert_eq!(names(&run).len(), failed.len() + passed.len());
 }
 
+/// What the compiler makes of it must not hide what it accesses, nor what is left out that others do.
+#[test]
+fn races_of_optimised_code_are_found() {
+    let fixture = unmodified();
+    let run = fixture.cargo_mc(["test", "--std", "--release", "--test", "optimised", "--message-format", "json"]);
+    assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
+    for name in ["all_are_written_at_once", "is_read_in_a_round", "is_read_where_an_exchange_fails"] {
+        let test = test(&run, name);
+        assert_eq!(test["failures"][0]["kind"], "data_race", "{test}");
+    }
+    for (name, executions) in [("is_read_beside_what_is_written", 1), ("is_left_in_a_static", 1)] {
+        let test = test(&run, name);
+        assert_eq!((&test["verdict"], &test["executions"]), (&"proved".into(), &executions.into()), "{test}");
+    }
+    assert_eq!(names(&run).len(), 5);
+    let replay = fixture.cargo_mc(["replay", "--std", "--release", "is_read_in_a_round"]);
+    assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
+}
+
 #[test]
 fn what_reaches_out_of_a_test_is_told_with_its_place() {
     let fixture = unmodified();

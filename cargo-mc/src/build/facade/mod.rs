@@ -81,13 +81,14 @@ const REAL: [(&str, &str); 1] = [TEST];
 const CHECKER: &str = include_str!("sources/checker.rs");
 /// Places in the source are told by the debug information; so is what the crates do from what the checker's generic code does in them. These count over those of a profile.
 const FLAGS: [&str; 3] = ["--cap-lints=warn", "-Cdebuginfo=line-tables-only", "-Cstrip=none"];
-/// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker. It passes over what has more than 16 bytes, which are vectors: their elements are accessed one by one.
-const INSTRUMENTATION: [&str; 5] = [
+/// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker. It passes over what has more than 16 bytes, which are vectors: none are made.
+const INSTRUMENTATION: [&str; 6] = [
     "-Cpasses=forceattrs",
-    "-Cpasses=function(scalarizer<load-store>)",
     "-Cpasses=tsan-module",
     "-Cpasses=tsan",
     "-Cllvm-args=-force-attribute=sanitize_thread",
+    "-Cno-vectorize-loops",
+    "-Cno-vectorize-slp",
 ];
 /// The checker as one object, for crates that are not compiled against it.
 const LINKED: &str = "checker.o";

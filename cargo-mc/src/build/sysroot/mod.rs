@@ -44,7 +44,7 @@ const LINKER: [&str; 11] = [
     "-flavor",
     "gnu",
     "-r",
-    "--lto-newpm-passes=forceattrs,function(scalarizer<load-store>),tsan-module,function(tsan)",
+    "--lto-newpm-passes=forceattrs,tsan-module,function(tsan)",
     "--mllvm=-force-attribute=sanitize_thread",
     "--lto-CGO2",
     "--wrap=malloc",

@@ -61,26 +61,22 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        let access = self.begin(false);
-        let result = f(self.0.get());
-        end(access);
-        result
+        let _access = self.begin(false);
+        f(self.0.get())
     }
 
     /// Writes: `f` gets the pointer, and may write through it until it returns. An access of another thread that is not ordered with that is a data race.
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        let access = self.begin(true);
-        let result = f(self.0.get());
-        end(access);
-        result
+        let _access = self.begin(true);
+        f(self.0.get())
     }
 
     #[track_caller]
-    fn begin(&self, writes: bool) -> Option<u64> {
+    fn begin(&self, writes: bool) -> Access {
         self.touched();
-        ops::hold(self.0.get().cast(), size_of_val(self), writes, false)
+        Access(ops::hold(self.0.get().cast(), size_of_val(self), writes, false))
     }
 
     fn touched(&self) {
@@ -89,9 +85,15 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 }
 
-fn end(access: Option<u64>) {
-    if let Some(number) = access {
-        ops::let_go(number, Until::Now);
+/// One that lasts, by its number: until the closure returns, or unwinds.
+struct Access(Option<u64>);
+
+impl Drop for Access {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(number) = self.0 {
+            ops::let_go(number, Until::Now);
+        }
     }
 }
 
