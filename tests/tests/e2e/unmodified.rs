@@ -48,6 +48,7 @@ fn every_test(run: &Run) {
         ("freed", "use_after_free", "memory that was freed"),
         ("freed_between_accesses", "use_after_free", "memory that was freed"),
         ("gate_without_a_call", "deadlock", "nobody can move"),
+        ("is_stuck_in_the_middle_of_a_line", "deadlock", "nobody can move"),
         ("left_its_block", "out_of_bounds", "8 bytes at tests/all.rs:80, from byte 8 of a block that has 12"),
         ("lost", "leak", "64 bytes"),
         ("lost_update", "panic", "assertion"),
@@ -65,6 +66,7 @@ fn every_test(run: &Run) {
         let failure = &test["failures"][0];
         assert_eq!((&test["verdict"], &failure["kind"]), (&"failed".into(), &kind.into()), "{test}");
         assert!(failure["message"].as_str().unwrap().contains(words), "{test}");
+        assert_eq!(test["failures"].as_array().unwrap().len(), 1, "{test}");
     }
     // What the system does for a crate is told where that calls its function for it.
     let waits = &test(run, "gate_without_a_call")["failures"][0]["message"];
