@@ -299,7 +299,7 @@ impl Last {
     #[inline]
     fn of(touch: &Touch, mask: u64) -> Self {
         let Touch { thread, events, left, writes, atomic, in_vain, place } = *touch;
-        let kind = thread.0 << 3 | u32::from(in_vain) * IN_VAIN | u32::from(writes) * WRITES | u32::from(atomic);
+        let kind = (thread.0 << 3) | (u32::from(in_vain) << 2) | (u32::from(writes) << 1) | u32::from(atomic);
         Last { when: u64::from(events) << u32::BITS | u64::from(left), mask, kind, spots: [place; LINE / WORD] }
     }
 
