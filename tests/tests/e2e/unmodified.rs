@@ -130,7 +130,13 @@ fn races_of_optimised_code_are_found() {
     let fixture = unmodified();
     let run = fixture.cargo_mc(["test", "--std", "--release", "--test", "optimised", "--message-format", "json"]);
     assert_eq!(run.code, 100, "{}\n{}", run.stdout, run.stderr);
-    for name in ["all_are_written_at_once", "is_read_in_a_round", "is_read_where_an_exchange_fails"] {
+    let raced = [
+        "all_are_written_at_once",
+        "is_read_in_a_round",
+        "is_read_where_an_exchange_fails",
+        "three_bytes_are_written_at_once",
+    ];
+    for name in raced {
         let test = test(&run, name);
         assert_eq!(test["failures"][0]["kind"], "data_race", "{test}");
     }
@@ -138,7 +144,7 @@ fn races_of_optimised_code_are_found() {
         let test = test(&run, name);
         assert_eq!((&test["verdict"], &test["executions"]), (&"proved".into(), &executions.into()), "{test}");
     }
-    assert_eq!(names(&run).len(), 5);
+    assert_eq!(names(&run).len(), raced.len() + 2);
     let replay = fixture.cargo_mc(["replay", "--std", "--release", "is_read_in_a_round"]);
     assert_eq!(replay.code, 100, "{}\n{}", replay.stdout, replay.stderr);
 }

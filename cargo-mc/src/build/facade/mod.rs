@@ -81,14 +81,19 @@ const REAL: [(&str, &str); 1] = [TEST];
 const CHECKER: &str = include_str!("sources/checker.rs");
 /// Places in the source are told by the debug information; so is what the crates do from what the checker's generic code does in them. These count over those of a profile.
 const FLAGS: [&str; 3] = ["--cap-lints=warn", "-Cdebuginfo=line-tables-only", "-Cstrip=none"];
-/// LLVM's pass for ThreadSanitizer, without the rest of it: what it calls is in the checker. It passes over what has more than 16 bytes, which are vectors: none are made.
-const INSTRUMENTATION: [&str; 6] = [
+/// LLVM's passes for ThreadSanitizer, without the rest of it: what they call is in the checker. They pass over accesses of 3 bytes, say, or of a vector. AddressSanitizer's pass does not, so it comes after them, with
+/// nothing else of what it can do.
+const INSTRUMENTATION: [&str; 10] = [
     "-Cpasses=forceattrs",
     "-Cpasses=tsan-module",
     "-Cpasses=tsan",
+    "-Cpasses=asan<kernel>",
     "-Cllvm-args=-force-attribute=sanitize_thread",
-    "-Cno-vectorize-loops",
-    "-Cno-vectorize-slp",
+    "-Cllvm-args=-force-attribute=sanitize_address",
+    "-Cllvm-args=-asan-instrumentation-with-call-threshold=0",
+    "-Cllvm-args=-asan-opt=0",
+    "-Cllvm-args=-asan-stack=0",
+    "-Cllvm-args=-asan-globals=0",
 ];
 /// The checker as one object, for crates that are not compiled against it.
 const LINKED: &str = "checker.o";

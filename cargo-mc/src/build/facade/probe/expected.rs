@@ -70,7 +70,7 @@ const fn test(layer: Layer, name: &'static str, comes_to: ComesTo) -> Expected {
 /// The one that is not run unless it is asked for.
 const IGNORED: &str = "tests::is_ignored";
 
-pub(super) const TESTS: [Expected; 23] = {
+pub(super) const TESTS: [Expected; 24] = {
     use ComesTo::{Fails, Proved, Ran};
     use FailureKind::{DataRace, Panic, Uncontrolled, UseAfterFree};
     use Layer::{Facade, Harness, Instrumentation, SystemCalls};
@@ -92,6 +92,7 @@ pub(super) const TESTS: [Expected; 23] = {
         test(Facade, "tests::has_values_of_its_own", Proved(6)),
         test(Facade, "tests::sleeps_for_an_hour", Ran),
         test(Instrumentation, "tests::races", Fails(DataRace, "data race")),
+        test(Instrumentation, "tests::races_with_three_bytes", Fails(DataRace, "data race")),
         test(Instrumentation, "tests::races_with_many_at_once", Fails(DataRace, "data race")),
         test(Instrumentation, "tests::reads_what_is_freed", Fails(UseAfterFree, "memory that was freed")),
         test(Instrumentation, "tests::shares", Proved(1)),

@@ -162,6 +162,17 @@ mod tests {
     }
 
     #[test]
+    fn races_with_three_bytes() {
+        static mut BYTES: [u8; 3] = [0; 3];
+        let bytes = || std::hint::black_box(&raw mut BYTES);
+        // SAFETY: none: two threads access them, which must be found of any size.
+        let thread = thread::spawn(move || unsafe { (*bytes())[2] = 1 });
+        // SAFETY: as above.
+        unsafe { bytes().write_volatile([1; 3]) };
+        thread.join().unwrap();
+    }
+
+    #[test]
     fn reads_what_is_freed() {
         let place = Box::into_raw(Box::new(5_u32));
         static PLACE: AtomicPtr<u32> = AtomicPtr::new(std::ptr::null_mut());
