@@ -1,4 +1,4 @@
-//! What LLVM's `tsan` pass calls: the functions of ThreadSanitizer's runtime, in terms of the engine.
+//! What LLVM's `tsan` pass calls: the functions of ThreadSanitizer's runtime, in terms of the engine. And what `asan` calls, for accesses that the other passes over.
 //!
 //! They are called from code of the crates under test, and do nothing outside of a check. LLVM takes them for functions that do not unwind. The names and arguments
 //! are those of `compiler-rt/lib/tsan/rtl/tsan_interface.h` and `tsan_interface_atomic.h`.
@@ -103,18 +103,6 @@ access! {
     __tsan_unaligned_read_write8 touched_twice 8 0, __tsan_unaligned_read_write16 touched_twice 16 0,
 }
 
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-extern "C" fn __tsan_read_range(_at: usize, _size: usize) {
-    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "xor ecx, ecx", "jmp {}", sym touched)
-}
-
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-extern "C" fn __tsan_write_range(_at: usize, _size: usize) {
-    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "mov ecx, 1", "jmp {}", sym touched)
-}
-
 /// What AddressSanitizer's pass calls: of a size that the other pass knows, that has told already.
 extern "C" fn touched_oddly(at: usize, code: usize, size: usize, writes: usize) {
     if !matches!(size, 1 | 2 | 4 | 8 | 16) {
@@ -122,18 +110,24 @@ extern "C" fn touched_oddly(at: usize, code: usize, size: usize, writes: usize) 
     }
 }
 
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-extern "C" fn __asan_loadN(_at: usize, _size: usize) {
-    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "xor ecx, ecx", "jmp {}", sym touched_oddly)
+macro_rules! span {
+    ($($name:ident $to:ident $writes:literal,)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name(_at: usize, _size: usize) {
+                naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", concat!("mov ecx, ", $writes), "jmp {}", sym $to)
+            }
+        )*
+    };
 }
 
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-extern "C" fn __asan_storeN(_at: usize, _size: usize) {
-    naked_asm!("mov rdx, rsi", "mov rsi, [rsp]", "mov ecx, 1", "jmp {}", sym touched_oddly)
+span! {
+    __tsan_read_range touched 0, __tsan_write_range touched 1,
+    __asan_loadN touched_oddly 0, __asan_storeN touched_oddly 1,
 }
 
+// The other pass has told of these.
 macro_rules! nothing {
     ($($name:ident)*) => {
         $(
