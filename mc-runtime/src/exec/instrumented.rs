@@ -77,16 +77,7 @@ impl Engine {
         if !self.me_ref().dropping.is_empty() && self.is_shared(at, writes) {
             self.me().shared_accesses += 1;
         }
-        let events = self.me_ref().position as u32;
-        let touch = Touch {
-            thread: self.current(),
-            events,
-            left: self.left.made(),
-            writes,
-            atomic: false,
-            in_vain: false,
-            place,
-        };
+        let touch = self.touch_here(writes, false, place);
         self.touch(at, size, touch);
         if !self.stack.holds(at) {
             let _: Option<Step<()>> = self.touches(at, size);
@@ -164,9 +155,7 @@ impl Engine {
     pub(super) fn touch_atomic(&mut self, at: usize, size: usize, writes: bool, site: Site) {
         let events = (self.me_ref().position - 1) as u32;
         let place = self.told.spots.in_source(site);
-        let touch =
-            Touch { thread: self.current(), events, left: u32::MAX, writes, atomic: true, in_vain: false, place };
-        self.touch(at, size, touch);
+        self.touch(at, size, Touch { events, left: u32::MAX, ..self.touch_here(writes, true, place) });
         if self.options.uninit && !writes {
             self.note_filling(at, size, place);
         }
@@ -174,13 +163,14 @@ impl Engine {
 
     /// One that is no event, between two events of the running thread.
     pub(super) fn touch_between_events(&mut self, at: usize, size: usize, writes: bool, site: Site) {
-        let (events, left) = (self.me_ref().position as u32, self.left.made());
         let place = self.told.spots.in_source(site);
-        self.touch(
-            at,
-            size,
-            Touch { thread: self.current(), events, left, writes, atomic: true, in_vain: false, place },
-        );
+        self.touch(at, size, self.touch_here(writes, true, place));
+    }
+
+    /// An access that the running thread makes now, between two of its events.
+    fn touch_here(&self, writes: bool, atomic: bool, place: Spot) -> Touch {
+        let (thread, events, left) = (self.current(), self.me_ref().position as u32, self.left.made());
+        Touch { thread, events, left, writes, atomic, in_vain: false, place }
     }
 
     fn touch(&mut self, at: usize, size: usize, touch: Touch) {
@@ -243,22 +233,20 @@ impl Engine {
 
     /// What was done after an open read that stays was done.
     pub(super) fn flush_later(&mut self) {
-        let mut later = std::mem::take(&mut self.later);
-        for Later { at, size, touch } in later.drain(..) {
-            if !self.cutting {
-                self.hold_against_others(at, size, touch);
-            }
-        }
-        self.later = later;
+        self.hold_later(|touch| touch);
     }
 
     /// An open read is about to be taken back: what was done after it is in no execution with what comes later, and is remembered as such.
     pub(super) fn keep_in_vain(&mut self, open: Open) {
         let (events, left) = (open.read.index, open.left as u32);
+        self.hold_later(|touch| Touch { events, left, in_vain: true, ..touch });
+    }
+
+    fn hold_later(&mut self, made: impl Fn(Touch) -> Touch) {
         let mut later = std::mem::take(&mut self.later);
         for Later { at, size, touch } in later.drain(..) {
             if !self.cutting {
-                self.hold_against_others(at, size, Touch { events, left, in_vain: true, ..touch });
+                self.hold_against_others(at, size, made(touch));
             }
         }
         self.later = later;
@@ -370,16 +358,7 @@ impl Engine {
         let freed = heap.is_some_and(|heap| heap.block(at).is_none_or(|block| block.freed));
         if freed {
             let place = self.told.spots.in_code(code, &mut self.told.calls);
-            let events = self.me_ref().position as u32;
-            let touch = Touch {
-                thread: self.current(),
-                events,
-                left: self.left.made(),
-                writes,
-                atomic: true,
-                in_vain: false,
-                place,
-            };
+            let touch = self.touch_here(writes, true, place);
             self.misses_blocks(at, size, touch);
         }
         freed

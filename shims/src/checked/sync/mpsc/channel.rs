@@ -164,7 +164,7 @@ impl<T> Channel<T> {
             may_use_token();
         }
         let taken = match &self.places {
-            Some(places) => self.take_place(places, true).is_ok(),
+            Some(_) => self.take_place(true).is_ok(),
             None if self.room == Room::Rendezvous => {
                 let flags = (GONE | WAITING | POLLING) as u32;
                 let test = Test::Not { mask: flags, unwanted: 0 };
@@ -194,40 +194,32 @@ impl<T> Channel<T> {
         !places.is_free(word / ONE)
     }
 
-    /// Takes the next place of a bounded channel, once it is free, or if it is.
+    /// Takes the next place of a bounded channel, once it is free, or if it is; or meets the receiver that waits at a rendezvous, if it does.
     #[track_caller]
-    fn take_place(&self, places: &Places, waits: bool) -> Result<(), Refused> {
+    fn take_place(&self, waits: bool) -> Result<(), Refused> {
+        let order = if self.room == Room::Rendezvous { Acquire } else { Relaxed };
         let mut word = self.word.load(Relaxed, Label::ChannelSend);
         loop {
-            if word & GONE != 0 {
-                return Err(Refused::Gone);
-            }
-            match waits {
-                true if !places.wait(word / ONE) => return Err(Refused::Gone),
-                false if !places.is_free(word / ONE) => return Err(Refused::Full),
-                _ => {}
-            }
-            match self.word.compare_exchange(word, word + ONE, Relaxed, Relaxed, Label::ChannelSend) {
+            let new = self.after_send(word, waits)?;
+            match self.word.compare_exchange(word, new, order, Relaxed, Label::ChannelSend) {
                 Ok(_) => return Ok(()),
                 Err(found) => word = found,
             }
         }
     }
 
-    /// Meets the receiver that waits at a rendezvous, if it does.
+    /// What a send makes of `word`.
     #[track_caller]
-    fn meet(&self) -> Result<(), Refused> {
-        let mut word = self.word.load(Relaxed, Label::ChannelSend);
-        loop {
-            match word {
-                _ if word & GONE != 0 => return Err(Refused::Gone),
-                _ if word & WAITING == 0 => return Err(Refused::Full),
-                _ => {}
-            }
-            match self.word.compare_exchange(word, word - WAITING, Acquire, Relaxed, Label::ChannelSend) {
-                Ok(_) => return Ok(()),
-                Err(found) => word = found,
-            }
+    fn after_send(&self, word: u64, waits: bool) -> Result<u64, Refused> {
+        if word & GONE != 0 {
+            return Err(Refused::Gone);
+        }
+        match &self.places {
+            None if word & WAITING == 0 => Err(Refused::Full),
+            None => Ok(word - WAITING),
+            Some(places) if waits && !places.wait(word / ONE) => Err(Refused::Gone),
+            Some(places) if !waits && !places.is_free(word / ONE) => Err(Refused::Full),
+            Some(_) => Ok(word + ONE),
         }
     }
 
@@ -235,8 +227,7 @@ impl<T> Channel<T> {
     #[track_caller]
     pub(super) fn try_send(&self, value: T) -> Result<(), (T, Refused)> {
         let taken = match (&self.places, self.room) {
-            (Some(places), _) => self.take_place(places, false),
-            (None, Room::Rendezvous) => self.meet(),
+            (Some(_), _) | (None, Room::Rendezvous) => self.take_place(false),
             (None, _) => return self.send(value).map_err(|value| (value, Refused::Gone)),
         };
         match taken {
